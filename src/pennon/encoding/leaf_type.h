@@ -1,0 +1,38 @@
+// The shape of the values of one column, as the decoders see it: widths and dimensions, no Arrow type.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <arrow/result.h>
+#include <arrow/type_fwd.h>
+
+namespace pennon::encoding {
+
+/// What one value is made of.
+enum class LeafKind {
+  kNull,      ///< Arrow's null type: no bytes
+  kFixed,     ///< `bits_per_item` bits: a multiple of 8, or 1 for booleans
+  kVariable,  ///< a byte string
+};
+
+/// The values of one column. Immutable.
+struct LeafType {
+  LeafKind kind = LeafKind::kFixed;
+  uint64_t bits_per_item = 0;        ///< kFixed: 1 (boolean) or a multiple of 8
+  int offset_bits = 32;              ///< kVariable: 32 or 64, the width of Arrow's offsets
+  std::vector<uint32_t> dimensions;  ///< of a fixed_size_list, outermost first; only with kFixed
+  uint64_t items_per_slot = 1;       ///< the product of `dimensions`
+  bool is_dictionary_string = false;  ///< Arrow type is exactly utf8: in 2.0 its dictionary index 0 means null
+
+  bool is_boolean() const { return kind == LeafKind::kFixed && bits_per_item == 1; }
+  bool is_list() const { return !dimensions.empty(); }
+  /// Bits that one slot takes in the values buffer.
+  uint64_t bits_per_slot() const { return bits_per_item * items_per_slot; }
+
+  /// Describes `type`. A type that has no column of plain values (lists, structs, maps, dictionaries, views) is
+  /// a kUnsupported error.
+  static arrow::Result<LeafType> Make(const arrow::DataType& type);
+};
+
+}  // namespace pennon::encoding

@@ -1,0 +1,69 @@
+// The interface between the file reader and the decoders of the page layouts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <arrow/result.h>
+
+#include "pennon/encoding/leaf_type.h"
+#include "pennon/encoding/output.h"
+#include "pennon/io/read_ranges.h"
+
+namespace pennon::encoding {
+
+/// `count` consecutive rows of a page, from `first`, that go to the output from slot `out`.
+struct PageRows {
+  uint64_t first = 0;
+  uint64_t count = 0;
+  uint64_t out = 0;
+  bool operator==(const PageRows&) const = default;
+};
+
+/// Where a page buffer lies in the file; the reader has checked that it is inside.
+struct PageBuffer {
+  uint64_t offset = 0;
+  uint64_t size = 0;
+};
+
+/// One page as the column metadata gives it. The views are good only while the decoder is made.
+struct PageDescription {
+  std::string_view path;      ///< file, for messages
+  std::string_view column;    ///< name of the field, for messages
+  std::string_view encoding;  ///< serialized ArrayEncoding (2.0) or PageLayout (2.1, 2.2)
+  uint16_t minor = 2;         ///< 0, 1 or 2: the version of the file
+  uint64_t length = 0;        ///< values in the page, > 0
+  std::vector<PageBuffer> buffers;
+};
+
+/// One read of some rows of a page, in steps: Next names bytes, the caller fetches them, until nothing more is wanted;
+/// then Decode. Used by one thread; lives shorter than its decoder and output.
+class PageRead {
+ public:
+  virtual ~PageRead() = default;
+  /// The reads whose `data` must be set, and stay good until Decode returns, before the next call; empty when Decode
+  /// can be called. The span is good until the next call. At most two non-empty answers in a row (a directory of
+  /// some kind, then values), one wherever that is possible without reading much more.
+  virtual arrow::Result<std::span<io::RangeRead>> Next() = 0;
+  /// Writes the rows' values and validity to the output. Called once.
+  virtual arrow::Status Decode() = 0;
+};
+
+/// Decodes one page. Immutable but for what it may remember of the page (chunk directory, dictionary); thread-safe.
+class PageDecoder {
+ public:
+  virtual ~PageDecoder() = default;
+  /// Starts reading `rows`: not empty, ascending and disjoint, each with count > 0, inside the page's length; `out` has
+  /// room for them. Both must outlive the read.
+  virtual arrow::Result<std::unique_ptr<PageRead>> Start(std::span<const PageRows> rows,
+                                                         ColumnOutput* out) const = 0;
+  /// Bytes held in memory.
+  virtual size_t MemoryBytes() const = 0;
+};
+
+}  // namespace pennon::encoding
