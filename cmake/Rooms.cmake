@@ -14,7 +14,15 @@ function(pennon_room name)
     target_link_libraries(${target}_test PRIVATE ${target} ${ROOM_TEST_LINK} pennon_flags
       GTest::gtest GTest::gmock GTest::gtest_main)
     add_test(NAME ${name} COMMAND ${target}_test)
-    set_tests_properties(${name} PROPERTIES LABELS unit
-      ENVIRONMENT "ARROW_DEFAULT_MEMORY_POOL=system;PENNON_SOURCE_DIR=${CMAKE_SOURCE_DIR}")
+    set_tests_properties(${name} PROPERTIES LABELS unit FIXTURES_REQUIRED fixtures
+      ENVIRONMENT "ARROW_DEFAULT_MEMORY_POOL=system;PENNON_SOURCE_DIR=${CMAKE_SOURCE_DIR};PENNON_FIXTURES=${PENNON_FIXTURES}")
   endif()
 endfunction()
+
+# The tables of testdata/fixtures.tar.xz, unpacked before the first test that may want them.
+set(PENNON_FIXTURES "${CMAKE_SOURCE_DIR}/build/fixtures")
+if(PENNON_TESTS)
+  add_test(NAME unpack_fixtures
+    COMMAND ${Python_EXECUTABLE} "${CMAKE_SOURCE_DIR}/scripts/unpack_fixtures.py")
+  set_tests_properties(unpack_fixtures PROPERTIES FIXTURES_SETUP fixtures LABELS "unit;tsan")
+endif()
