@@ -11,11 +11,12 @@ database=build/release
 status=0
 .venv/bin/python scripts/check_rooms.py || status=1
 
-mapfile -t formatted < <(git ls-files '*.h' '*.cc')
-if ! clang-format-19 --dry-run -Werror "${formatted[@]}"; then
-  echo "lint: run \`make format\`" >&2
-  status=1
-fi
+while read -r file; do
+  if ! clang-format-19 --dry-run -Werror "$file" 2>/dev/null; then
+    echo "$file: not as clang-format writes it; run \`make format\`"
+    status=1
+  fi
+done < <(git ls-files '*.h' '*.cc')
 
 # Sources (not tests) that differ from the base; a changed header stands for the source of its name.
 changed_sources() {
