@@ -1,4 +1,5 @@
-// The shape of the values of one column, as the decoders see it: widths and dimensions, no Arrow type.
+// The shape of the values of one column, as the decoders see it: widths and dimensions, no Arrow
+// type.
 #pragma once
 
 #include <cstdint>
@@ -23,15 +24,16 @@ struct LeafType {
   int offset_bits = 32;              ///< kVariable: 32 or 64, the width of Arrow's offsets
   std::vector<uint32_t> dimensions;  ///< of a fixed_size_list, outermost first; only with kFixed
   uint64_t items_per_slot = 1;       ///< the product of `dimensions`
-  bool is_dictionary_string = false;  ///< Arrow type is exactly utf8: in 2.0 its dictionary index 0 means null
+  bool is_dictionary_string =
+      false;  ///< Arrow type is exactly utf8: in 2.0 its dictionary index 0 means null
 
   bool is_boolean() const { return kind == LeafKind::kFixed && bits_per_item == 1; }
   bool is_list() const { return !dimensions.empty(); }
   /// Bits that one slot takes in the values buffer.
   uint64_t bits_per_slot() const { return bits_per_item * items_per_slot; }
 
-  /// Describes `type`. A type that has no column of plain values (lists, structs, maps, dictionaries, views) is
-  /// a kUnsupported error.
+  /// Describes `type`. A type that has no column of plain values (lists, structs, maps,
+  /// dictionaries, views) is a kUnsupported error.
   static arrow::Result<LeafType> Make(const arrow::DataType& type);
 };
 

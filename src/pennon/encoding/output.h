@@ -1,5 +1,6 @@
 // Where decoded values go: the buffers of one Arrow array of known length, filled page by page.
-// Not thread-safe. Decoders write runs of slots in ascending order; nothing here is called per value.
+// Not thread-safe. Decoders write runs of slots in ascending order; nothing here is called per
+// value.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,8 @@ class ValidityOutput {
   arrow::Status SetNull(uint64_t first, uint64_t count);
   /// Takes `count` bits (1 = valid) of `bits` from bit `bit_offset` for the slots from `first`.
   arrow::Status CopyBits(const uint8_t* bits, uint64_t bit_offset, uint64_t first, uint64_t count);
-  /// The bitmap to clear bits in (1 = valid, all ones at first). Whoever clears bits counts them by AddNulls.
+  /// The bitmap to clear bits in (1 = valid, all ones at first). Whoever clears bits counts them by
+  /// AddNulls.
   arrow::Result<uint8_t*> Bits();
   void AddNulls(uint64_t count) { null_count_ += count; }
 
@@ -41,15 +43,17 @@ class ValidityOutput {
   std::shared_ptr<arrow::Buffer> bitmap_;
 };
 
-/// Offsets and bytes of a string or binary array. Runs of slots come in ascending order; slots between runs are empty.
+/// Offsets and bytes of a string or binary array. Runs of slots come in ascending order; slots
+/// between runs are empty.
 ///
-/// A run is written as: StartRun(slot); then, any number of times, Reserve / write bytes / AdvanceBytes; the ends of the
-/// values, counted from byte 0 of the array, are put at `ends<T>()[0 .. count)`; FinishRun(count).
-/// AppendRun and AppendEmpty do all that for values that are at hand.
+/// A run is written as: StartRun(slot); then, any number of times, Reserve / write bytes /
+/// AdvanceBytes; the ends of the values, counted from byte 0 of the array, are put at `ends<T>()[0
+/// .. count)`; FinishRun(count). AppendRun and AppendEmpty do all that for values that are at hand.
 class VariableOutput {
  public:
   /// Allocates offsets of `offset_bits` (32 or 64) for `slots` values.
-  static arrow::Result<VariableOutput> Make(int offset_bits, uint64_t slots, arrow::MemoryPool* pool);
+  static arrow::Result<VariableOutput> Make(int offset_bits, uint64_t slots,
+                                            arrow::MemoryPool* pool);
 
   int offset_bits() const { return offset_bits_; }
   /// Bytes written so far: where the next value starts.
@@ -57,7 +61,8 @@ class VariableOutput {
 
   /// Goes to `slot`, leaving the slots since the last run empty.
   arrow::Status StartRun(uint64_t slot);
-  /// Makes room for `bytes` more and returns where they go. The pointer is good until the next call.
+  /// Makes room for `bytes` more and returns where they go. The pointer is good until the next
+  /// call.
   arrow::Result<uint8_t*> Reserve(uint64_t bytes);
   /// Counts `bytes` written at the reserved place.
   void AdvanceBytes(uint64_t bytes) { size_ += bytes; }
@@ -69,8 +74,9 @@ class VariableOutput {
   /// Closes a run of `count` values; fails if the bytes are more than 32-bit offsets can count.
   arrow::Status FinishRun(uint64_t count);
 
-  /// Appends a run of `count` values: value i is bytes [offsets[i], offsets[i + 1]) of `base`. The caller has checked that
-  /// the offsets do not decrease. T is an unsigned 32- or 64-bit integer, of any alignment.
+  /// Appends a run of `count` values: value i is bytes [offsets[i], offsets[i + 1]) of `base`. The
+  /// caller has checked that the offsets do not decrease. T is an unsigned 32- or 64-bit integer,
+  /// of any alignment.
   template <typename T>
   arrow::Status AppendRun(uint64_t slot, const void* offsets, uint64_t count, const uint8_t* base);
   /// Appends a run of `count` empty values.
@@ -93,12 +99,16 @@ class VariableOutput {
   std::shared_ptr<arrow::ResizableBuffer> bytes_;
 };
 
-/// The array under construction. Which members are used follows from type().kind and type().dimensions.
+/// The array under construction. Which members are used follows from type().kind and
+/// type().dimensions.
 class ColumnOutput {
  public:
-  /// Allocates the array. Values start as zeros unless `overwritten` says that decoders will write every slot.
-  static arrow::Result<std::unique_ptr<ColumnOutput>> Make(LeafType type, uint64_t slots, bool overwritten,
+  /// Allocates the array. Slots that no decoder writes must be zeroed by ZeroSlots (validity and
+  /// strings need nothing).
+  static arrow::Result<std::unique_ptr<ColumnOutput>> Make(LeafType type, uint64_t slots,
                                                            arrow::MemoryPool* pool);
+  /// Makes the values of slots [first, first + count) zero.
+  void ZeroSlots(uint64_t first, uint64_t count);
 
   const LeafType& type() const { return type_; }
   uint64_t slots() const { return slots_; }
@@ -106,16 +116,19 @@ class ColumnOutput {
 
   /// Validity of the slots themselves.
   ValidityOutput& validity() { return validity_; }
-  /// kFixed: slot i is the bits from i * type().bits_per_slot() on (booleans: Arrow bit order). Decoders write all
-  /// slots of their ranges, null ones too (any bytes that come from the file, or zero).
+  /// kFixed: slot i is the bits from i * type().bits_per_slot() on (booleans: Arrow bit order).
+  /// Decoders write all slots of their ranges, null ones too (any bytes that come from the file, or
+  /// zero).
   uint8_t* values() { return values_ ? values_->mutable_data() : nullptr; }
-  /// Validity of the children of list layer k (0 = outermost): slots() * dimensions[0] * ... * dimensions[k] bits.
+  /// Validity of the children of list layer k (0 = outermost): slots() * dimensions[0] * ... *
+  /// dimensions[k] bits.
   ValidityOutput& item_validity(size_t k) { return item_validity_[k]; }
   /// kVariable.
   VariableOutput& variable() { return *variable_; }
 
   /// Gives the array, as `type` (that whose LeafType this was made for).
-  arrow::Result<std::shared_ptr<arrow::ArrayData>> Finish(const std::shared_ptr<arrow::DataType>& type);
+  arrow::Result<std::shared_ptr<arrow::ArrayData>> Finish(
+      const std::shared_ptr<arrow::DataType>& type);
 
  private:
   ColumnOutput(LeafType type, uint64_t slots, arrow::MemoryPool* pool)

@@ -41,25 +41,28 @@ struct PageDescription {
   std::vector<PageBuffer> buffers;
 };
 
-/// One read of some rows of a page, in steps: Next names bytes, the caller fetches them, until nothing more is wanted;
-/// then Decode. Used by one thread; lives shorter than its decoder and output.
+/// One read of some rows of a page, in steps: Next names bytes, the caller fetches them, until
+/// nothing more is wanted; then Decode. Used by one thread; lives shorter than its decoder and
+/// output.
 class PageRead {
  public:
   virtual ~PageRead() = default;
-  /// The reads whose `data` must be set, and stay good until Decode returns, before the next call; empty when Decode
-  /// can be called. The span is good until the next call. At most two non-empty answers in a row (a directory of
-  /// some kind, then values), one wherever that is possible without reading much more.
+  /// The reads whose `data` must be set, and stay good until Decode returns, before the next call;
+  /// empty when Decode can be called. The span is good until the next call. At most two non-empty
+  /// answers in a row (a directory of some kind, then values), one wherever that is possible
+  /// without reading much more.
   virtual arrow::Result<std::span<io::RangeRead>> Next() = 0;
   /// Writes the rows' values and validity to the output. Called once.
   virtual arrow::Status Decode() = 0;
 };
 
-/// Decodes one page. Immutable but for what it may remember of the page (chunk directory, dictionary); thread-safe.
+/// Decodes one page. Immutable but for what it may remember of the page (chunk directory,
+/// dictionary); thread-safe.
 class PageDecoder {
  public:
   virtual ~PageDecoder() = default;
-  /// Starts reading `rows`: not empty, ascending and disjoint, each with count > 0, inside the page's length; `out` has
-  /// room for them. Both must outlive the read.
+  /// Starts reading `rows`: not empty, ascending and disjoint, each with count > 0, inside the
+  /// page's length; `out` has room for them. Both must outlive the read.
   virtual arrow::Result<std::unique_ptr<PageRead>> Start(std::span<const PageRows> rows,
                                                          ColumnOutput* out) const = 0;
   /// Bytes held in memory.

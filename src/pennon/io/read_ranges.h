@@ -24,16 +24,18 @@ struct RangeRead {
 
 /// How ranges are joined and cut.
 struct CoalesceOptions {
-  uint64_t hole = 8 << 10;          ///< ranges at most this many bytes apart are read in one request
+  uint64_t hole = 8 << 10;  ///< ranges at most this many bytes apart are read in one request
   uint64_t max_request = 16 << 20;  ///< a longer request is cut
 };
 
 /// Memory that RangeRead::data points into; it must live as long as that is used.
 using RangeBuffers = std::vector<std::shared_ptr<arrow::Buffer>>;
 
-/// Fills every read of `reads`, given in any order; they may overlap. A read with `into` goes straight there and is
-/// joined only with reads that continue it both in the file and in memory. Fails if a range is not inside the file.
+/// Fills every read of `reads`, given in any order; they may overlap. A read with `into` goes
+/// straight there and is joined only with reads that continue it both in the file and in memory.
+/// Fails if a range is not inside the file.
 arrow::Result<RangeBuffers> ReadRanges(const ReadableFile& file, std::span<RangeRead* const> reads,
-                                       arrow::MemoryPool* pool, const CoalesceOptions& options = {});
+                                       arrow::MemoryPool* pool,
+                                       const CoalesceOptions& options = {});
 
 }  // namespace pennon::io

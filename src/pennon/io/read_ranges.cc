@@ -1,0 +1,94 @@
+#include "pennon/io/read_ranges.h"
+
+#include <algorithm>
+
+#include "pennon/error.h"
+
+namespace pennon::io {
+
+namespace {
+
+/// Where empty reads point: not null, never read from.
+const uint8_t kNothing = 0;
+
+arrow::Status ReadCut(const ReadableFile& file, uint64_t offset, uint8_t* into, uint64_t size,
+                      uint64_t max_request) {
+  while (size > 0) {
+    const uint64_t piece = std::min(size, max_request);
+    ARROW_RETURN_NOT_OK(file.ReadAt(offset, {into, static_cast<size_t>(piece)}));
+    offset += piece;
+    into += piece;
+    size -= piece;
+  }
+  return arrow::Status::OK();
+}
+
+/// Reads that name their place: joined while they go on both in the file and in memory.
+arrow::Status ReadInto(const ReadableFile& file, std::vector<RangeRead*>& reads,
+                       const CoalesceOptions& options) {
+  for (size_t i = 0; i < reads.size();) {
+    const RangeRead& first = *reads[i];
+    uint64_t size = 0;
+    for (; i < reads.size() && reads[i]->offset == first.offset + size &&
+           reads[i]->into == first.into + size;
+         ++i) {
+      reads[i]->data = reads[i]->into;
+      size += reads[i]->size;
+    }
+    ARROW_RETURN_NOT_OK(ReadCut(file, first.offset, first.into, size, options.max_request));
+  }
+  return arrow::Status::OK();
+}
+
+/// Reads that want a place: one buffer for each group without a hole above the limit.
+arrow::Status ReadGroups(const ReadableFile& file, std::vector<RangeRead*>& reads,
+                         arrow::MemoryPool* pool, const CoalesceOptions& options,
+                         RangeBuffers* buffers) {
+  for (size_t i = 0; i < reads.size();) {
+    const uint64_t start = reads[i]->offset;
+    uint64_t end = start;
+    const size_t group = i;
+    for (; i < reads.size() &&
+           (i == group || reads[i]->offset <= end || reads[i]->offset - end <= options.hole);
+         ++i) {
+      end = std::max(end, reads[i]->offset + reads[i]->size);
+    }
+    ARROW_ASSIGN_OR_RAISE(auto buffer,
+                          arrow::AllocateBuffer(static_cast<int64_t>(end - start), pool));
+    uint8_t* const base = buffer->mutable_data();
+    ARROW_RETURN_NOT_OK(ReadCut(file, start, base, end - start, options.max_request));
+    for (size_t k = group; k < i; ++k) reads[k]->data = base + (reads[k]->offset - start);
+    buffers->push_back(std::move(buffer));
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+arrow::Result<RangeBuffers> ReadRanges(const ReadableFile& file, std::span<RangeRead* const> reads,
+                                       arrow::MemoryPool* pool, const CoalesceOptions& options) {
+  std::vector<RangeRead*> placed, unplaced;
+  const uint64_t file_size = file.size();
+  for (RangeRead* read : reads) {
+    if (read->offset > file_size || read->size > file_size - read->offset) {
+      return Corrupt(file.path(), "a range to read is not inside the file: offset ", read->offset,
+                     ", size ", read->size, ", file size ", file_size);
+    }
+    if (read->size == 0) {
+      read->data = read->into != nullptr ? read->into : &kNothing;
+    } else {
+      (read->into != nullptr ? placed : unplaced).push_back(read);
+    }
+  }
+  const auto by_offset = [](const RangeRead* a, const RangeRead* b) {
+    return a->offset < b->offset;
+  };
+  std::stable_sort(placed.begin(), placed.end(), by_offset);
+  std::stable_sort(unplaced.begin(), unplaced.end(), by_offset);
+  RangeBuffers buffers;
+  ARROW_RETURN_NOT_OK(ReadInto(file, placed, options));
+  ARROW_RETURN_NOT_OK(ReadGroups(file, unplaced, pool, options, &buffers));
+  return buffers;
+}
+
+}  // namespace pennon::io
