@@ -18,11 +18,12 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
-// One row of all lanes is 1024 bits whatever T is. It is handled as 16 words of 64 bits: the compiler
-// makes them four AVX2 (or eight SSE2) operations, and the shift is the same for every word. Bits that
-// a shift carries over from a neighbouring value of the same 64-bit word are masked away.
-constexpr int kRowWords = 16;
+// One row of all lanes is 1024 bits whatever T is. It is handled as four vectors of four 64-bit words (one
+// AVX2 or two SSE2 registers each); the shift is the same for every word. Bits that a shift carries over
+// from a neighbouring value of the same word are masked away.
+using Vector = uint64_t __attribute__((vector_size(32)));
 constexpr size_t kRowBytes = 128;
+constexpr size_t kVectorBytes = sizeof(Vector);
 
 // Row r of a lane is value kRowBase[r / 8] + 128 * (r % 8) + lane of the unit.
 constexpr int kRowBase[8] = {0, 64, 32, 96, 16, 80, 48, 112};
@@ -43,14 +44,6 @@ constexpr uint64_t Repeat(T mask) {
   return static_cast<uint64_t>(mask) * (~uint64_t{0} / static_cast<uint64_t>(static_cast<T>(~T{0})));
 }
 
-inline uint64_t LoadWord(const uint8_t* from) {
-  uint64_t word;
-  std::memcpy(&word, from, 8);
-  return word;
-}
-
-inline void StoreWord(uint64_t word, uint8_t* to) { std::memcpy(to, &word, 8); }
-
 template <typename T>
 [[gnu::always_inline]] inline void UnpackUnit(const uint8_t* __restrict packed, int width,
                                               uint8_t* __restrict out) {
@@ -62,16 +55,22 @@ template <typename T>
     uint8_t* to = out + static_cast<size_t>(RowStart(row)) * sizeof(T);
     const uint64_t low_mask = Repeat<T>(LowBits<T>(low_width));
     if (low_width == width) {
-      for (int i = 0; i < kRowWords; ++i) {
-        StoreWord((LoadWord(low + 8 * i) >> shift) & low_mask, to + 8 * i);
+      for (size_t i = 0; i < kRowBytes; i += kVectorBytes) {
+        Vector v;
+        std::memcpy(&v, low + i, kVectorBytes);
+        v = (v >> shift) & low_mask;
+        std::memcpy(to + i, &v, kVectorBytes);
       }
     } else {
       const uint8_t* high = low + kRowBytes;
       const uint64_t high_mask = Repeat<T>(static_cast<T>(LowBits<T>(width) ^ LowBits<T>(low_width)));
-      for (int i = 0; i < kRowWords; ++i) {
-        const uint64_t from_low = (LoadWord(low + 8 * i) >> shift) & low_mask;
-        const uint64_t from_high = (LoadWord(high + 8 * i) << low_width) & high_mask;
-        StoreWord(from_low | from_high, to + 8 * i);
+      for (size_t i = 0; i < kRowBytes; i += kVectorBytes) {
+        Vector v;
+        Vector next;
+        std::memcpy(&v, low + i, kVectorBytes);
+        std::memcpy(&next, high + i, kVectorBytes);
+        v = ((v >> shift) & low_mask) | ((next << low_width) & high_mask);
+        std::memcpy(to + i, &v, kVectorBytes);
       }
     }
   }
@@ -120,15 +119,22 @@ void PackBytes(const uint8_t* __restrict values, int width, uint8_t* __restrict 
     uint8_t* low = packed + static_cast<size_t>(bit / kBits<T>) * kRowBytes;
     const uint8_t* from = values + static_cast<size_t>(RowStart(row)) * sizeof(T);
     const uint64_t low_mask = Repeat<T>(LowBits<T>(low_width));
-    for (int i = 0; i < kRowWords; ++i) {
-      const uint64_t before = shift == 0 ? 0 : LoadWord(low + 8 * i);
-      StoreWord(before | ((LoadWord(from + 8 * i) & low_mask) << shift), low + 8 * i);
+    for (size_t i = 0; i < kRowBytes; i += kVectorBytes) {
+      Vector v;
+      Vector before{};
+      std::memcpy(&v, from + i, kVectorBytes);
+      if (shift != 0) std::memcpy(&before, low + i, kVectorBytes);
+      v = before | ((v & low_mask) << shift);
+      std::memcpy(low + i, &v, kVectorBytes);
     }
     if (low_width == width) continue;
     uint8_t* high = low + kRowBytes;
     const uint64_t high_mask = Repeat<T>(LowBits<T>(width - low_width));
-    for (int i = 0; i < kRowWords; ++i) {
-      StoreWord((LoadWord(from + 8 * i) >> low_width) & high_mask, high + 8 * i);
+    for (size_t i = 0; i < kRowBytes; i += kVectorBytes) {
+      Vector v;
+      std::memcpy(&v, from + i, kVectorBytes);
+      v = (v >> low_width) & high_mask;
+      std::memcpy(high + i, &v, kVectorBytes);
     }
   }
 }
