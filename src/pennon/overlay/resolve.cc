@@ -1,0 +1,255 @@
+#include "pennon/overlay/resolve.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <arrow/array/util.h>
+#include <arrow/array/array_base.h>
+#include <arrow/type.h>
+#include <arrow/type_traits.h>
+
+#include "pennon/error.h"
+
+namespace pennon::overlay {
+namespace {
+
+// Base rows at most this many bytes apart come with one request anyway (io/read_ranges.h).
+constexpr uint64_t kSkipBytes = 8 << 10;
+
+// Appends a range, joined with the one before where both rows and slots continue it.
+void AppendRange(uint64_t first, uint64_t count, uint64_t out, std::vector<file::RowRange>* ranges) {
+  if (count == 0) return;
+  if (!ranges->empty()) {
+    file::RowRange& last = ranges->back();
+    if (last.first + last.count == first && last.out + last.count == out) {
+      last.count += count;
+      return;
+    }
+  }
+  ranges->push_back({first, count, out});
+}
+
+// The rows of [first, end) outside `skippable`.
+std::vector<file::RowRange> BaseWindow(const WinnerMap& winners, uint64_t first, uint64_t end) {
+  std::vector<file::RowRange> base;
+  uint64_t at = first;
+  auto run = std::lower_bound(
+      winners.skippable.begin(), winners.skippable.end(), first,
+      [](const BitmapRun& r, uint64_t row) { return uint64_t{r.first} + r.count <= row; });
+  for (; run != winners.skippable.end() && run->first < end; ++run) {
+    if (run->first > at) AppendRange(at, run->first - at, at - first, &base);
+    at = std::max(at, uint64_t{run->first} + run->count);
+  }
+  if (at < end) AppendRange(at, end - at, at - first, &base);
+  return base;
+}
+
+// The part of `source` that lies in [first, end).
+SourcePlan WindowOf(const WinnerSource& source, uint64_t first, uint64_t end) {
+  SourcePlan plan;
+  plan.source = &source;
+  if (source.by_runs()) {
+    auto run = std::lower_bound(
+        source.runs.begin(), source.runs.end(), first,
+        [](const WinnerRun& r, uint64_t row) { return uint64_t{r.first} + r.count <= row; });
+    for (; run != source.runs.end() && run->first < end; ++run) {
+      uint64_t from = std::max<uint64_t>(run->first, first);
+      uint64_t to = std::min<uint64_t>(uint64_t{run->first} + run->count, end);
+      uint64_t cell = run->cell + (from - run->first);
+      if (plan.slots.runs.empty()) plan.first_cell = cell;
+      plan.slots.runs.push_back({static_cast<uint32_t>(from - first), static_cast<uint32_t>(to - from),
+                                 static_cast<uint32_t>(cell - plan.first_cell)});
+      plan.cells += to - from;
+    }
+    return plan;
+  }
+  auto begin = std::lower_bound(source.offsets.begin(), source.offsets.end(), first);
+  auto stop = std::lower_bound(begin, source.offsets.end(), end);
+  plan.first_cell = static_cast<uint64_t>(begin - source.offsets.begin());
+  plan.cells = static_cast<uint64_t>(stop - begin);
+  plan.slots.offsets = std::span<const uint32_t>(begin, stop);
+  plan.slots.minus = static_cast<uint32_t>(first);
+  return plan;
+}
+
+// The rows of the value column that hold cells [first_cell, first_cell + cells), packed.
+std::vector<file::RowRange> RanksOf(const WinnerSource& source, uint64_t first_cell, uint64_t cells) {
+  std::vector<file::RowRange> ranges;
+  uint64_t end = first_cell + cells;
+  if (source.by_runs()) {
+    for (const WinnerRun& run : source.runs) {
+      uint64_t from = std::max<uint64_t>(run.cell, first_cell);
+      uint64_t to = std::min<uint64_t>(uint64_t{run.cell} + run.count, end);
+      if (from < to) AppendRange(run.rank + (from - run.cell), to - from, from - first_cell, &ranges);
+    }
+    return ranges;
+  }
+  if (source.ranks.empty()) return {{first_cell, cells, 0}};
+  for (uint64_t cell = first_cell; cell < end; ++cell) {
+    AppendRange(source.ranks[cell], 1, cell - first_cell, &ranges);
+  }
+  return ranges;
+}
+
+arrow::Status AddPlace(const arrow::Status& status, const ColumnRequest& request, const std::string& path) {
+  const ErrorDetail* detail = GetErrorDetail(status);
+  if (detail == nullptr) return status;
+  ErrorPlace place = detail->place();
+  if (place.path.empty()) place.path = path;
+  if (!place.fragment) place.fragment = request.fragment->id;
+  if (!place.field) place.field = request.field->id;
+  return MakeError(detail->kind(), place, status.message(), detail->retry_helps());
+}
+
+// Checks that the file's column holds `expected` values.
+arrow::Status CheckLength(const ColumnRequest& request, const file::FileReader& reader, int column,
+                          uint64_t expected, const table::DataFile& file, const char* what) {
+  ErrorPlace place;
+  place.path = file.path;
+  place.fragment = request.fragment->id;
+  place.field = request.field->id;
+  if (column < 0 || column >= reader.num_columns()) {
+    return MakeError(ErrorKind::kCorrupt, place,
+                     JoinParts("file has no such column: the manifest says column ", column, " of ",
+                               reader.num_columns(), " holds `", request.field->name, "`; file ", file.path,
+                               ", fragment ", request.fragment->id));
+  }
+  ARROW_ASSIGN_OR_RAISE(uint64_t length, reader.ColumnLength(column));
+  if (length == expected) return arrow::Status::OK();
+  return MakeError(ErrorKind::kCorrupt, place,
+                   JoinParts("column is not as long as ", what, ": `", request.field->name, "` has ", length,
+                             " values, expected ", expected, "; file ", file.path, ", fragment ",
+                             request.fragment->id));
+}
+
+arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadFile(const ColumnRequest& request,
+                                                          const table::DataFile& file, int column,
+                                                          uint64_t expected_length, const char* what,
+                                                          std::span<const file::RowRange> ranges,
+                                                          uint64_t length) {
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<const file::FileReader> reader, request.open(file));
+  ARROW_RETURN_NOT_OK(CheckLength(request, *reader, column, expected_length, file, what));
+  auto read = reader->Read(*request.field, column, ranges, length);
+  if (!read.ok()) return AddPlace(read.status(), request, file.path);
+  std::shared_ptr<arrow::ArrayData> data = std::move(read).ValueUnsafe();
+  if (!data->type->Equals(*request.field->type)) data->type = request.field->type;
+  return data;
+}
+
+// A source whose values are the whole output, in order.
+bool IsWholeOutput(const SourcePlan& plan, uint64_t length) {
+  return plan.cells == length && plan.slots.runs.size() == 1;
+}
+
+}  // namespace
+
+uint64_t ValueBytes(const arrow::DataType& type, uint64_t variable_bytes) {
+  if (type.id() == arrow::Type::FIXED_SIZE_LIST) {
+    const auto& list = static_cast<const arrow::FixedSizeListType&>(type);
+    return std::max<uint64_t>(1, static_cast<uint64_t>(list.list_size()) *
+                                     ValueBytes(*list.value_type(), variable_bytes));
+  }
+  if (type.id() != arrow::Type::DICTIONARY && arrow::is_fixed_width(type.id())) {
+    int bits = static_cast<const arrow::FixedWidthType&>(type).bit_width();
+    return std::max<uint64_t>(1, static_cast<uint64_t>(bits) / 8);
+  }
+  return std::max<uint64_t>(1, variable_bytes);
+}
+
+uint64_t MinSkippableRows(const arrow::DataType& type) {
+  return std::max<uint64_t>(1, kSkipBytes / ValueBytes(type));
+}
+
+ColumnPlan PlanWindow(std::shared_ptr<const WinnerMap> winners, uint64_t first, uint64_t end) {
+  ColumnPlan plan;
+  plan.length = end - first;
+  if (winners == nullptr || winners->sources.empty()) {
+    if (end > first) plan.base = {{first, end - first, 0}};
+    return plan;
+  }
+  plan.base = BaseWindow(*winners, first, end);
+  for (const WinnerSource& source : winners->sources) {
+    SourcePlan part = WindowOf(source, first, end);
+    if (part.cells != 0) plan.sources.push_back(std::move(part));
+  }
+  plan.winners = std::move(winners);
+  return plan;
+}
+
+ColumnPlan PlanRows(std::shared_ptr<const WinnerMap> winners, std::span<const uint32_t> rows) {
+  ColumnPlan plan;
+  plan.length = rows.size();
+  bool overlays = winners != nullptr && !winners->sources.empty();
+  for (size_t i = 0; i < rows.size(); ++i) {
+    if (!overlays || !winners->overlaid.Contains(rows[i])) AppendRange(rows[i], 1, i, &plan.base);
+  }
+  if (!overlays) return plan;
+  for (const WinnerSource& source : winners->sources) {
+    SourcePlan part;
+    part.source = &source;
+    part.cells = source.cells;
+    part.owned = source.AllOffsets();
+    // From offsets to slots: both ascend.
+    auto at = rows.begin();
+    for (uint32_t& value : part.owned) {
+      at = std::lower_bound(at, rows.end(), value);
+      value = static_cast<uint32_t>(at - rows.begin());
+    }
+    part.slots.offsets = part.owned;
+    plan.sources.push_back(std::move(part));
+  }
+  plan.winners = std::move(winners);
+  return plan;
+}
+
+arrow::Result<SourceValues> ReadSource(const ColumnRequest& request, const WinnerSource& source,
+                                       uint64_t first_cell, uint64_t cells) {
+  const table::DataFile& file = request.fragment->overlays[source.layer.overlay].data_file;
+  std::vector<file::RowRange> ranges = RanksOf(source, first_cell, cells);
+  SourceValues values;
+  values.first_cell = first_cell;
+  ARROW_ASSIGN_OR_RAISE(values.values,
+                        ReadFile(request, file, source.layer.column, source.covered,
+                                 "the coverage of its overlay", ranges, cells));
+  return values;
+}
+
+arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadColumn(const ColumnRequest& request,
+                                                            const ColumnPlan& plan,
+                                                            const LoadedSources* loaded) {
+  const std::shared_ptr<arrow::DataType>& type = request.field->type;
+  if (plan.sources.empty() && request.base == nullptr) {
+    ARROW_ASSIGN_OR_RAISE(auto nulls, arrow::MakeArrayOfNull(type, static_cast<int64_t>(plan.length), request.pool));
+    return nulls->data();
+  }
+  if (!plan.sources.empty() && !CanScatter(*type)) {
+    return Unsupported("", "overlays on a column of this type are not read yet: `", request.field->name,
+                       "` is ", type->ToString());
+  }
+  std::vector<SourceValues> own(plan.sources.size());
+  std::vector<Piece> pieces;
+  for (size_t i = 0; i < plan.sources.size(); ++i) {
+    const SourcePlan& part = plan.sources[i];
+    const SourceValues* values = nullptr;
+    if (loaded != nullptr) {
+      values = &(*loaded)[static_cast<size_t>(part.source - plan.winners->sources.data())];
+    } else {
+      ARROW_ASSIGN_OR_RAISE(own[i], ReadSource(request, *part.source, part.first_cell, part.cells));
+      values = &own[i];
+    }
+    pieces.push_back({values->values.get(), part.first_cell - values->first_cell, &part.slots});
+    if (loaded == nullptr && IsWholeOutput(part, plan.length)) return own[i].values;
+  }
+  std::shared_ptr<arrow::ArrayData> column;
+  if (request.base == nullptr || plan.base.empty()) {
+    ARROW_ASSIGN_OR_RAISE(column, MakeWritableNulls(type, plan.length, request.pool));
+  } else {
+    ARROW_ASSIGN_OR_RAISE(column, ReadFile(request, *request.base, request.base_column, request.physical_rows,
+                                           "its fragment", plan.base, plan.length));
+  }
+  arrow::Status scattered = ScatterPieces(pieces, column.get(), request.pool);
+  if (!scattered.ok()) return AddPlace(scattered, request, "");
+  return column;
+}
+
+}  // namespace pennon::overlay
