@@ -12,6 +12,7 @@
 
 #include <arrow/buffer.h>
 #include <arrow/result.h>
+#include <arrow/status.h>
 
 #include "pennon/schema.h"
 #include "pennon/table/fragment.h"
@@ -52,7 +53,7 @@ class Manifest {
   uint64_t reader_flags() const { return reader_flags_; }
   uint64_t writer_flags() const { return writer_flags_; }
   bool has_stable_row_ids() const { return (reader_flags_ & 2) != 0; }
-  /// The default data file version: "2.0", "2.1" or "2.2" (or one we refuse to read).
+  /// The default data file version: "2.0", "2.1", "2.2", or "2.3", whose data pennon refuses to read.
   const std::string& data_version() const { return data_version_; }
   std::optional<uint32_t> max_fragment_id() const { return max_fragment_id_; }
   uint64_t next_row_id() const { return next_row_id_; }
@@ -66,6 +67,7 @@ class Manifest {
   std::string_view index_section() const { return index_section_; }
   const std::vector<BasePath>& base_paths() const { return base_paths_; }
   const std::map<std::string, std::string>& config() const { return config_; }
+  const std::map<std::string, std::string>& table_metadata() const { return table_metadata_; }
   std::string_view branch() const { return branch_; }
   /// The bytes of the Manifest message itself.
   std::string_view message() const { return message_; }
@@ -94,14 +96,30 @@ class Manifest {
   std::string_view index_section_;
   std::vector<BasePath> base_paths_;
   std::map<std::string, std::string> config_;
+  std::map<std::string, std::string> table_metadata_;
   std::string_view branch_;
 };
 
-/// Reader feature flag bits that pennon reads; any other set bit refuses the table.
+/// Feature flag bits (table.md 2.5). A set reader bit outside kReadableFlags refuses the table, a set writer bit
+/// outside kWritableFlags refuses writes.
 inline constexpr uint64_t kDeletionFilesFlag = 1;
 inline constexpr uint64_t kStableRowIdsFlag = 2;
+inline constexpr uint64_t kOldFilesHintFlag = 4;  ///< "v2 files" where data_format is absent; not written
+inline constexpr uint64_t kTableConfigFlag = 8;   ///< writer word only
+inline constexpr uint64_t kBasePathsFlag = 16;
+inline constexpr uint64_t kNoTransactionFilesFlag = 32;  ///< writer word only
 inline constexpr uint64_t kOverlaysFlag = 64;
+inline constexpr uint64_t kCoveringFieldsFlag = 128;
 inline constexpr uint64_t kMixedVersionsFlag = 256;
+inline constexpr uint64_t kTaggedReuseIndexFlag = 1024;
+inline constexpr uint64_t kSpilledLineageFlag = 2048;
+inline constexpr uint64_t kManagedBlobsFlag = 16384;
+inline constexpr uint64_t kWritableFlags = kDeletionFilesFlag | kStableRowIdsFlag | kOldFilesHintFlag |
+                                           kTableConfigFlag | kBasePathsFlag | kNoTransactionFilesFlag |
+                                           kOverlaysFlag | kCoveringFieldsFlag | kMixedVersionsFlag |
+                                           kSpilledLineageFlag;
+/// With kTaggedReuseIndexFlag set, indexes whose bitmap names dead fragments must not be used.
+inline constexpr uint64_t kReadableFlags = kWritableFlags | kTaggedReuseIndexFlag | kManagedBlobsFlag;
 
 /// Fails with kUnsupported naming the bits if `manifest` has writer flags that pennon must not write over.
 arrow::Status CheckWritable(const Manifest& manifest);
