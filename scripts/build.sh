@@ -11,4 +11,7 @@ if [ ! -f "$out/build.ninja" ] || [ CMakePresets.json -nt "$out/build.ninja" ] |
   cmake --preset "$preset" >"$out/configure.log" 2>&1 || { cat "$out/configure.log" >&2; exit 1; }
   touch "$out/build.ninja"
 fi
-cmake --build "$out" --parallel "$jobs" -- --quiet
+# Progress is for a terminal; a log gets warnings and errors alone.
+quiet=()
+[ -t 1 ] || quiet=(-- --quiet)
+cmake --build "$out" --parallel "$jobs" "${quiet[@]}"

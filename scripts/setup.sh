@@ -83,7 +83,11 @@ make_venv() {
 }
 
 unpack_croaring() {
-  [ "$(cat .deps/croaring/version 2>/dev/null)" != "$croaring_version" ] || return 0
+  # Beside the folder, not in it: that is an include path, and C++ has a header named `version`.
+  local have=.deps/croaring.version
+  if [ -f .deps/croaring/roaring.c ] && [ "$(cat "$have" 2>/dev/null)" = "$croaring_version" ]; then
+    return 0
+  fi
   say "unpacking CRoaring"
   local work=.deps/croaring.part archive="pyroaring-$croaring_version.tar.gz"
   rm -rf "$work" && mkdir -p "$work"
@@ -92,8 +96,8 @@ unpack_croaring() {
   echo "$croaring_sha256  $work/$archive" | sha256sum --check --quiet || die "$archive is not the pinned one"
   tar -xzf "$work/$archive" -C "$work" --strip-components=2 --wildcards '*/roaring.c' '*/roaring.h'
   rm "$work/$archive"
-  echo "$croaring_version" >"$work/version"
   rm -rf .deps/croaring && mv "$work" .deps/croaring
+  echo "$croaring_version" >"$have"
 }
 
 # The package that a release build leaves in build/release/python is importable in .venv.
