@@ -1,0 +1,81 @@
+#include "pennon/file/container_writer.h"
+
+#include <utility>
+
+#include <arrow/buffer.h>
+
+#include "pennon/schema/field_tree.h"
+
+namespace pennon::file {
+namespace {
+
+constexpr size_t kAlignment = 64;
+constexpr char kPadding = 'H';
+
+template <typename Number>
+void Append(Number value, std::string* out) {
+  out->append(reinterpret_cast<const char*>(&value), sizeof(value));  // little-endian hosts only
+}
+
+struct Extent {
+  uint64_t position;
+  uint64_t size;
+};
+
+Extent Place(const std::string& part, std::string* out) {
+  const Extent extent{out->size(), part.size()};
+  out->append(part);
+  return extent;
+}
+
+void AppendTable(const std::vector<Extent>& extents, std::string* out) {
+  for (const Extent& extent : extents) {
+    Append<uint64_t>(extent.position, out);
+    Append<uint64_t>(extent.size, out);
+  }
+}
+
+}  // namespace
+
+void ContainerWriter::AddPage(size_t column, const encoding::EncodedPage& page, uint64_t first_row) {
+  wire::PageEntry entry;
+  entry.length = page.length;
+  entry.encoding = page.encoding;
+  entry.priority = version_.minor == 0 ? 0 : first_row;
+  for (const auto& buffer : page.buffers) {
+    entry.buffer_offsets.push_back(bytes_.size());
+    entry.buffer_sizes.push_back(static_cast<uint64_t>(buffer->size()));
+    if (buffer->size() > 0) {
+      bytes_.append(reinterpret_cast<const char*>(buffer->data()), static_cast<size_t>(buffer->size()));
+    }
+    bytes_.append((kAlignment - bytes_.size() % kAlignment) % kAlignment, kPadding);
+  }
+  columns_[column].push_back(std::move(entry));
+}
+
+std::string ContainerWriter::Finish(std::span<const Field> fields, uint64_t length) {
+  const std::string message =
+      version_.minor == 0 ? "lance.encodings.ArrayEncoding" : "lance.encodings21.PageLayout";
+  const Extent descriptor = Place(wire::WriteFileDescriptor(schema::FlattenFields(fields), length), &bytes_);
+  const uint64_t metadata_start = bytes_.size();
+  std::vector<Extent> column_extents;
+  for (const auto& pages : columns_) {
+    column_extents.push_back(Place(wire::WriteColumnMetadata(pages, message), &bytes_));
+  }
+  const uint64_t column_table = bytes_.size();
+  AppendTable(column_extents, &bytes_);
+  const uint64_t global_table = bytes_.size();
+  AppendTable({descriptor}, &bytes_);
+  Append<uint64_t>(metadata_start, &bytes_);
+  Append<uint64_t>(column_table, &bytes_);
+  Append<uint64_t>(global_table, &bytes_);
+  Append<uint32_t>(1, &bytes_);
+  Append<uint32_t>(static_cast<uint32_t>(columns_.size()), &bytes_);
+  // A file of 2.0 says 0.3.
+  Append<uint16_t>(version_.minor == 0 ? 0 : version_.major, &bytes_);
+  Append<uint16_t>(version_.minor == 0 ? 3 : version_.minor, &bytes_);
+  bytes_.append("LANC");
+  return std::move(bytes_);
+}
+
+}  // namespace pennon::file

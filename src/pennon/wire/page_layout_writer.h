@@ -1,0 +1,56 @@
+// Serialises the page descriptions of 2.1 and 2.2 files (messages of package lance.encodings21).
+// Each function gives the bytes of one message; a nested message is passed as its bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pennon/wire/page_layout.h"
+
+namespace pennon::wire {
+
+/// Writes a CompressiveEncoding of n values of `bits` bits, back to back.
+std::string WriteFlat(uint64_t bits);
+/// Writes a CompressiveEncoding of byte strings with offsets of `offset_bits` bits (32 or 64).
+std::string WriteVariable(uint64_t offset_bits);
+/// Writes a CompressiveEncoding of words of `bits` bits, packed to a width that each block states.
+std::string WriteInlineBitpacking(uint64_t bits);
+/// Writes a CompressiveEncoding of words of `bits` bits packed to `width` bits (0 to `bits`).
+std::string WriteOutOfLineBitpacking(uint64_t bits, uint64_t width);
+/// Writes a CompressiveEncoding of runs: words of `bits` bits and run lengths of 8 bits.
+std::string WriteRle(uint64_t bits);
+/// Writes a CompressiveEncoding of lists of `items` values each, encoded as `values` says.
+std::string WriteFixedSizeList(uint64_t items, bool has_validity, std::string_view values);
+
+/// Fields of a MiniBlockLayout; an empty encoding is absent.
+struct MiniBlockMessage {
+  std::string rep_compression;
+  std::string def_compression;
+  std::string value_compression;
+  std::vector<LayerKind> layers;
+  uint64_t num_buffers = 1;
+  uint64_t num_items = 0;
+  bool has_large_chunk = false;
+};
+
+/// Fields of a FullZipLayout; exactly one of `bits_per_value` and `bits_per_offset` is not 0.
+struct FullZipMessage {
+  uint32_t bits_rep = 0;
+  uint32_t bits_def = 0;
+  uint32_t bits_per_value = 0;
+  uint32_t bits_per_offset = 0;
+  uint32_t num_items = 0;
+  uint32_t num_visible_items = 0;
+  std::string value_compression;
+  std::vector<LayerKind> layers;
+};
+
+/// Writes a PageLayout of each kind.
+std::string WriteMiniBlockPage(const MiniBlockMessage& message);
+std::string WriteFullZipPage(const FullZipMessage& message);
+/// `inline_value` is the bytes of the scalar, or empty for none.
+std::string WriteConstantPage(const std::vector<LayerKind>& layers, std::string_view inline_value);
+
+}  // namespace pennon::wire
