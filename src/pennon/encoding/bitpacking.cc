@@ -382,17 +382,14 @@ uint64_t ReadBits(std::span<const uint8_t> in, uint64_t at, int width) {
 
 }  // namespace
 
-arrow::Status DecodeBitStream(std::span<const uint8_t> in, int bits, int width, bool is_signed, int64_t first,
+arrow::Status DecodeBitStream(std::span<const uint8_t> in, uint64_t first_bit, int bits, int width, bool is_signed,
                               int64_t count, std::span<uint8_t> out) {
   ARROW_RETURN_NOT_OK(CheckWord(bits));
   ARROW_RETURN_NOT_OK(CheckWidth(width, bits));
   ARROW_RETURN_NOT_OK(CheckOutput(out.size(), bits, count));
-  constexpr int64_t kMaxRows = int64_t{1} << 56;  // so that row * width fits 64 bits
-  if (first < 0 || first > kMaxRows || count > kMaxRows) {
-    return Corrupt("", "bit-packed rows are out of range: ", count, " from ", first);
-  }
-  const uint64_t end_bits = (static_cast<uint64_t>(first) + static_cast<uint64_t>(count)) * width;
-  if (in.size() < (end_bits + 7) / 8) {
+  // `out` has as many bits or more, so this cannot overflow.
+  const uint64_t end_bits = first_bit + static_cast<uint64_t>(count) * static_cast<uint64_t>(width);
+  if (first_bit > 7 || in.size() < (end_bits + 7) / 8) {
     return Corrupt("", "bit-packed buffer is too short: expected ", (end_bits + 7) / 8, " bytes, found ",
                    in.size());
   }
@@ -404,7 +401,7 @@ arrow::Status DecodeBitStream(std::span<const uint8_t> in, int bits, int width, 
     using T = decltype(zero);
     const uint64_t sign = is_signed ? uint64_t{1} << (width - 1) : 0;
     for (int64_t i = 0; i < count; ++i) {
-      const uint64_t raw = ReadBits(in, static_cast<uint64_t>(first + i) * width, width);
+      const uint64_t raw = ReadBits(in, first_bit + static_cast<uint64_t>(i) * width, width);
       const T value = static_cast<T>((raw ^ sign) - sign);
       std::memcpy(out.data() + i * sizeof(T), &value, sizeof(T));
     }

@@ -71,9 +71,9 @@ arrow::Status EncodeOutOfLineBitpacking(std::span<const uint8_t> values, int bit
 arrow::Status DecodeBitpackedUnits(std::span<const uint8_t> in, int bits, int width, int64_t first,
                                    int64_t count, std::span<uint8_t> out);
 
-/// Decodes values [first, first + count) of a plain bit stream (2.0 `Bitpacked`): value i at bits
-/// i * width of `in`, least significant first; widened to `bits` (8 .. 64), sign-extended if `is_signed`.
-arrow::Status DecodeBitStream(std::span<const uint8_t> in, int bits, int width, bool is_signed, int64_t first,
+/// Decodes `count` values of a plain bit stream (2.0 `Bitpacked`) whose first one begins at bit `first_bit` (0..7)
+/// of `in`: `width` bits each, least significant first; widened to `bits` (8 .. 64), sign-extended if `is_signed`.
+arrow::Status DecodeBitStream(std::span<const uint8_t> in, uint64_t first_bit, int bits, int width, bool is_signed,
                               int64_t count, std::span<uint8_t> out);
 
 }  // namespace pennon::encoding

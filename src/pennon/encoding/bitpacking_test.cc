@@ -217,16 +217,16 @@ TEST(BitpackingTest, UnitsGiveAnyRows) {
 TEST(BitpackingTest, BitStreamWidensAndExtendsSigns) {
   const std::vector<uint8_t> seven = {0x80, 0x83, 0x03};
   std::vector<uint8_t> out(3);
-  ASSERT_TRUE(DecodeBitStream(seven, 8, 7, false, 0, 3, out).ok());
+  ASSERT_TRUE(DecodeBitStream(seven, 0, 8, 7, false, 3, out).ok());
   EXPECT_EQ(out, (std::vector<uint8_t>{0, 7, 14}));
   const std::vector<uint8_t> nine = {0x01, 0xfc, 0xff, 0x03, 0x08};
   std::vector<int16_t> wide(3);
   auto wide_bytes = std::span(reinterpret_cast<uint8_t*>(wide.data()), 6);
-  ASSERT_TRUE(DecodeBitStream(nine, 16, 9, true, 1, 3, wide_bytes).ok());
+  ASSERT_TRUE(DecodeBitStream(std::span(nine).subspan(1), 1, 16, 9, true, 3, wide_bytes).ok());
   EXPECT_EQ(wide, (std::vector<int16_t>{-2, 255, -256}));
-  EXPECT_TRUE(DecodeBitStream(nine, 16, 9, true, 2, 3, wide_bytes).IsIOError());
-  EXPECT_TRUE(DecodeBitStream(nine, 16, 17, true, 0, 1, wide_bytes.first(2)).IsIOError());
-  EXPECT_TRUE(DecodeBitStream(nine, 16, 9, true, int64_t{1} << 62, 1, wide_bytes.first(2)).IsIOError());
+  EXPECT_TRUE(DecodeBitStream(std::span(nine).subspan(2), 2, 16, 9, true, 3, wide_bytes).IsIOError());
+  EXPECT_TRUE(DecodeBitStream(nine, 0, 16, 17, true, 1, wide_bytes.first(2)).IsIOError());
+  EXPECT_TRUE(DecodeBitStream(nine, 8, 16, 9, true, 1, wide_bytes.first(2)).IsIOError());
 }
 
 }  // namespace
