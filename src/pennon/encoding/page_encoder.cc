@@ -7,7 +7,7 @@
 #include "pennon/encoding/leaf_values.h"
 #include "pennon/encoding/mini_block_writer.h"
 #include "pennon/encoding/v20_page_writer.h"
-#include "pennon/error.h"
+#include "pennon/encoding/v20_page_writer.h"
 
 namespace pennon::encoding {
 namespace {

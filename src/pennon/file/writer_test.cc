@@ -63,6 +63,25 @@ std::string Hex(const std::string& text) {
   return out;
 }
 
+// Text with its length before it, as protobuf has strings.
+std::string Text(const std::string& text) { return static_cast<char>(text.size()) + text; }
+
+TEST(FileWriterTest, WholeFileOf20IsByteExact) {
+  const std::string expected =
+      Hex("03 48*63  01 00 00 00 02 00 00 00 00 00 00 00 48*52") +
+      // Descriptor.
+      Hex("0a 1b 0a 19 12 01 63 20 ff*9 01 2a") + Text("int32") + Hex("30 01 38 01 10 03") +
+      // Column metadata: encoding, then one page.
+      Hex("0a 29 12 27 0a 25 0a") + Text("/lance.encodings.ColumnEncoding") + Hex("12 02 0a 00") +
+      Hex("12 48 0a 02 00 40 12 02 01 0c 18 03 22 3c 12 3a 0a 38 0a") + Text("/lance.encodings.ArrayEncoding") +
+      Hex("12 16 12 14 12 12 0a 06 0a 04 08 01 12 00 12 08 0a 06 08 20 12 02 08 01") +
+      // Tables and footer.
+      Hex("9f 00*7 75 00*7  80 00*7 1f 00*7") +
+      Hex("9f 00*7 14 01 00*6 24 01 00*6 01 00 00 00 01 00 00 00 00 00 03 00") + "LANC";
+  ASSERT_EQ(expected.size(), 348u);
+  EXPECT_EQ(WriteOne(Ints({1, 2, 0}, {true, true, false}), {2, 0}), expected);
+}
+
 // The chunks of a mini-block page with one column: what stands from byte 64 on.
 std::string SecondBuffer(const std::string& file, size_t size) { return file.substr(64, size); }
 
