@@ -27,6 +27,7 @@ struct LeafType {
   bool is_dictionary_string =
       false;  ///< Arrow type is exactly utf8: in 2.0 its dictionary index 0 means null
 
+  bool operator==(const LeafType&) const = default;
   bool is_boolean() const { return kind == LeafKind::kFixed && bits_per_item == 1; }
   bool is_list() const { return !dimensions.empty(); }
   /// Bits that one slot takes in the values buffer.

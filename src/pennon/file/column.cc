@@ -1,0 +1,236 @@
+#include "pennon/file/column.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "pennon/encoding/catalog.h"
+#include "pennon/error.h"
+
+namespace pennon::file {
+
+namespace {
+
+/// Page bytes fetched before they are decoded; what bounds the memory of a scan beside its result.
+constexpr uint64_t kBatchBytes = 16 << 20;
+/// Bytes of decoders that a column keeps between reads.
+constexpr size_t kCacheBytes = 4 << 20;
+
+/// Adds file and column to an error that does not name them.
+arrow::Status Located(const arrow::Status& status, const std::string& path, const Field& field) {
+  const ErrorDetail* const detail = GetErrorDetail(status);
+  if (status.ok() || detail == nullptr) return status;
+  ErrorPlace place = detail->place();
+  if (place.field) return status;
+  if (place.path.empty()) place.path = path;
+  place.field = field.id;
+  return MakeError(detail->kind(), std::move(place),
+                   JoinParts(status.message(), "; column '", field.name, "'"),
+                   detail->retry_helps());
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<const Column>> Column::Open(const Container& container,
+                                                          uint32_t column) {
+  std::shared_ptr<Column> out(new Column());
+  ARROW_ASSIGN_OR_RAISE(out->bytes_, container.ReadColumnMetadata(column));
+  const bool is_v20 = container.footer().minor == 0;
+  ARROW_ASSIGN_OR_RAISE(
+      out->metadata_,
+      wire::ParseColumnMetadata(
+          out->bytes_, is_v20 ? "lance.encodings.ArrayEncoding" : "lance.encodings21.PageLayout",
+          container.file_size(), /*aligned=*/!is_v20, container.path()));
+  // Pages without values hold nothing to read.
+  std::erase_if(out->metadata_.pages,
+                [](const wire::PageMetadata& page) { return page.length == 0; });
+  out->starts_.push_back(0);
+  for (const wire::PageMetadata& page : out->metadata_.pages) {
+    uint64_t end;
+    if (__builtin_add_overflow(out->starts_.back(), page.length, &end)) {
+      return Corrupt(container.path(),
+                     "the pages of a column have more values than can be counted: column ", column);
+    }
+    out->starts_.push_back(end);
+    for (const wire::BufferLocation& buffer : page.buffers) out->page_bytes_ += buffer.size;
+  }
+  out->decoders_.resize(out->metadata_.pages.size());
+  return out;
+}
+
+arrow::Status Column::CheckRanges(std::span<const RowRange> ranges, uint64_t out_length) const {
+  uint64_t row = 0, slot = 0;
+  for (const RowRange& range : ranges) {
+    if (range.first < row || range.first > length() || range.count > length() - range.first) {
+      return InvalidInput("rows to read must ascend and lie in the column: rows ", range.first,
+                          " and ", range.count, " more, column length ", length());
+    }
+    if (range.out < slot || range.out > out_length || range.count > out_length - range.out) {
+      return InvalidInput("slots to fill must ascend and lie in the output: slots ", range.out,
+                          " and ", range.count, " more, output length ", out_length);
+    }
+    row = range.first + range.count;
+    slot = range.out + range.count;
+  }
+  return arrow::Status::OK();
+}
+
+Column::Plan Column::SplitByPage(std::span<const RowRange> ranges) const {
+  Plan plan;
+  plan.rows.reserve(ranges.size() + 1);
+  size_t page = 0;
+  for (const RowRange& range : ranges) {
+    uint64_t first = range.first;
+    const uint64_t end = range.first + range.count;
+    if (first < end && first >= starts_[page + 1]) {
+      const auto above = std::upper_bound(starts_.begin() + static_cast<std::ptrdiff_t>(page),
+                                          starts_.end(), first);
+      page = static_cast<size_t>(above - starts_.begin()) - 1;
+    }
+    while (first < end) {
+      const uint64_t count = std::min(end, starts_[page + 1]) - first;
+      if (plan.pages.empty() || plan.pages.back().page != page) {
+        plan.pages.push_back({page, plan.rows.size(), plan.rows.size(), nullptr});
+      }
+      plan.rows.push_back({first - starts_[page], count, range.out + (first - range.first)});
+      ++plan.pages.back().end_rows;
+      first += count;
+      if (first < end) ++page;
+    }
+  }
+  return plan;
+}
+
+arrow::Result<Column::Decoder> Column::DecoderOf(const Container& container, const Field& field,
+                                                 const encoding::LeafType& type,
+                                                 size_t page) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (decoders_[page] && decoders_type_ == type) return decoders_[page];
+  }
+  const wire::PageMetadata& metadata = metadata_.pages[page];
+  encoding::PageDescription description{.path = container.path(),
+                                        .column = field.name,
+                                        .encoding = metadata.encoding,
+                                        .minor = container.footer().minor,
+                                        .length = metadata.length};
+  for (const wire::BufferLocation& buffer : metadata.buffers) {
+    description.buffers.push_back({buffer.position, buffer.size});
+  }
+  ARROW_ASSIGN_OR_RAISE(Decoder decoder, encoding::MakePageDecoder(description, type));
+  const std::lock_guard lock(mutex_);
+  if (!(decoders_type_ == type)) {
+    std::fill(decoders_.begin(), decoders_.end(), nullptr);
+    decoders_type_ = type;
+  }
+  decoders_[page] = decoder;
+  return decoder;
+}
+
+arrow::Status Column::ReadBatch(const Container& container, const Plan& plan, size_t first,
+                                size_t end, encoding::ColumnOutput* out) const {
+  std::vector<std::unique_ptr<encoding::PageRead>> reads;
+  for (size_t i = first; i < end; ++i) {
+    const PagePlan& page = plan.pages[i];
+    const std::span rows(plan.rows.data() + page.first_rows, page.end_rows - page.first_rows);
+    ARROW_ASSIGN_OR_RAISE(auto read, page.decoder->Start(rows, out));
+    reads.push_back(std::move(read));
+  }
+  // Rounds: the bytes that all pages need next are fetched together.
+  std::vector<io::RangeBuffers> kept;
+  std::vector<io::RangeRead*> wanted;
+  do {
+    wanted.clear();
+    for (auto& read : reads) {
+      ARROW_ASSIGN_OR_RAISE(const std::span<io::RangeRead> next, read->Next());
+      for (io::RangeRead& range : next) wanted.push_back(&range);
+    }
+    if (!wanted.empty()) {
+      ARROW_ASSIGN_OR_RAISE(auto buffers, container.Read(wanted));
+      kept.push_back(std::move(buffers));
+    }
+  } while (!wanted.empty());
+  for (auto& read : reads) ARROW_RETURN_NOT_OK(read->Decode());
+  return arrow::Status::OK();
+}
+
+arrow::Status Column::ReadPages(const Container& container, const Plan& plan,
+                                encoding::ColumnOutput* out) const {
+  for (size_t first = 0; first < plan.pages.size();) {
+    uint64_t bytes = 0;
+    size_t end = first;
+    while (end < plan.pages.size() && (end == first || bytes < kBatchBytes)) {
+      const wire::PageMetadata& page = metadata_.pages[plan.pages[end].page];
+      uint64_t rows = 0, size = 0;
+      for (size_t i = plan.pages[end].first_rows; i < plan.pages[end].end_rows; ++i)
+        rows += plan.rows[i].count;
+      for (const wire::BufferLocation& buffer : page.buffers) size += buffer.size;
+      const double share = static_cast<double>(rows) / static_cast<double>(page.length);
+      bytes += static_cast<uint64_t>(static_cast<double>(size) * share);
+      if (end > first && bytes > kBatchBytes) break;
+      ++end;
+    }
+    ARROW_RETURN_NOT_OK(ReadBatch(container, plan, first, end, out));
+    first = end;
+  }
+  return arrow::Status::OK();
+}
+
+void Column::TrimCache(const Plan& plan) const {
+  size_t bytes = 0;
+  for (const PagePlan& page : plan.pages) bytes += page.decoder->MemoryBytes();
+  const std::lock_guard lock(mutex_);
+  if (bytes > kCacheBytes) {
+    for (const PagePlan& page : plan.pages) decoders_[page.page] = nullptr;
+    return;
+  }
+  // Reads of other pages may have filled the cache: forget those first.
+  size_t total = 0;
+  for (const Decoder& decoder : decoders_) total += decoder ? decoder->MemoryBytes() : 0;
+  if (total <= kCacheBytes) return;
+  std::fill(decoders_.begin(), decoders_.end(), nullptr);
+  for (const PagePlan& page : plan.pages) decoders_[page.page] = page.decoder;
+}
+
+arrow::Result<std::shared_ptr<arrow::ArrayData>> Column::Read(const Container& container,
+                                                              const Field& field,
+                                                              std::span<const RowRange> ranges,
+                                                              uint64_t out_length) const {
+  const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::ArrayData>> {
+    if (metadata_.encoding != wire::ColumnEncodingKind::kValues) {
+      return Unsupported(container.path(), "columns with zone maps or blobs are not supported yet");
+    }
+    ARROW_ASSIGN_OR_RAISE(const encoding::LeafType type, encoding::LeafType::Make(*field.type));
+    ARROW_RETURN_NOT_OK(CheckRanges(ranges, out_length));
+    Plan plan = SplitByPage(ranges);
+    // Decoders check what the pages claim, so this comes before the memory for it.
+    for (PagePlan& page : plan.pages) {
+      ARROW_ASSIGN_OR_RAISE(page.decoder, DecoderOf(container, field, type, page.page));
+    }
+    ARROW_ASSIGN_OR_RAISE(auto out,
+                          encoding::ColumnOutput::Make(type, out_length, container.pool()));
+    uint64_t slot = 0;
+    for (const RowRange& range : ranges) {
+      out->ZeroSlots(slot, range.out - slot);
+      slot = range.out + range.count;
+    }
+    out->ZeroSlots(slot, out_length - slot);
+    ARROW_RETURN_NOT_OK(ReadPages(container, plan, out.get()));
+    TrimCache(plan);
+    return out->Finish(field.type);
+  };
+  auto result = read();
+  if (!result.ok()) return Located(result.status(), container.path(), field);
+  return result;
+}
+
+size_t Column::MemoryBytes() const {
+  size_t bytes =
+      sizeof(*this) + bytes_.capacity() + starts_.capacity() * sizeof(uint64_t) +
+      metadata_.pages.capacity() * (sizeof(wire::PageMetadata) + 2 * sizeof(wire::BufferLocation));
+  const std::lock_guard lock(mutex_);
+  for (const Decoder& decoder : decoders_)
+    bytes += sizeof(Decoder) + (decoder ? decoder->MemoryBytes() : 0);
+  return bytes;
+}
+
+}  // namespace pennon::file

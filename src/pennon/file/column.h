@@ -1,0 +1,78 @@
+// One column of an open data file: its pages, the decoders made for them, and reading rows of it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <arrow/array/data.h>
+#include <arrow/result.h>
+
+#include "pennon/encoding/page.h"
+#include "pennon/file/container.h"
+#include "pennon/file/reader.h"
+#include "pennon/schema.h"
+#include "pennon/wire/column_metadata.h"
+
+namespace pennon::file {
+
+/// Immutable but for its cache of decoders; thread-safe.
+class Column {
+ public:
+  /// Reads and checks the metadata of column `column` of `container`.
+  static arrow::Result<std::shared_ptr<const Column>> Open(const Container& container,
+                                                           uint32_t column);
+
+  /// Values in the column.
+  uint64_t length() const { return starts_.back(); }
+  /// Bytes of the pages' buffers.
+  uint64_t page_bytes() const { return page_bytes_; }
+
+  /// Reads rows of the column, which holds the leaf `field`, as FileReader::Read does.
+  arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(const Container& container,
+                                                        const Field& field,
+                                                        std::span<const RowRange> ranges,
+                                                        uint64_t out_length) const;
+
+  size_t MemoryBytes() const;
+
+ private:
+  using Decoder = std::shared_ptr<const encoding::PageDecoder>;
+
+  /// The rows of one page that a read wants: rows[first_rows .. end_rows) of the plan.
+  struct PagePlan {
+    size_t page;
+    size_t first_rows;
+    size_t end_rows;
+    Decoder decoder;
+  };
+  struct Plan {
+    std::vector<encoding::PageRows> rows;
+    std::vector<PagePlan> pages;
+  };
+
+  Column() = default;
+  arrow::Status CheckRanges(std::span<const RowRange> ranges, uint64_t out_length) const;
+  Plan SplitByPage(std::span<const RowRange> ranges) const;
+  arrow::Result<Decoder> DecoderOf(const Container& container, const Field& field,
+                                   const encoding::LeafType& type, size_t page) const;
+  arrow::Status ReadPages(const Container& container, const Plan& plan,
+                          encoding::ColumnOutput* out) const;
+  arrow::Status ReadBatch(const Container& container, const Plan& plan, size_t first, size_t end,
+                          encoding::ColumnOutput* out) const;
+  void TrimCache(const Plan& plan) const;
+
+  std::string bytes_;  ///< what metadata_ points into
+  wire::ColumnMetadata metadata_;
+  std::vector<uint64_t> starts_;  ///< first row of each page; then the length
+  uint64_t page_bytes_ = 0;
+
+  mutable std::mutex mutex_;
+  mutable encoding::LeafType decoders_type_;  ///< of the decoders in the cache
+  mutable std::vector<Decoder> decoders_;     ///< one a page, null until made
+};
+
+}  // namespace pennon::file

@@ -1,0 +1,163 @@
+"""Columns that make the reference library use each of its encodings: by type, data and hint."""
+
+import datetime
+import decimal
+
+import numpy as np
+import pyarrow as pa
+
+BATCH = 2500
+HINT = "lance-encoding:"
+N = 5000
+
+_INTS = {"int8": 8, "uint8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64, "uint64": 64}
+
+
+def _nulls(values, every=7):
+    return [None if i % every == 3 else v for i, v in enumerate(values)]
+
+
+def _one_valid(values):
+    return [v if i == 77 else None for i, v in enumerate(values)]
+
+
+def _rng(name):
+    return np.random.default_rng(list(name.encode()))
+
+
+def _words(rng, n, low, high):
+    return ["".join(chr(97 + c) for c in rng.integers(0, 26, rng.integers(low, high))) for _ in range(n)]
+
+
+def _text(rng, n, count):
+    vocabulary = _words(rng, 200, 3, 10)
+    return [" ".join(vocabulary[i] for i in rng.integers(0, 200, count)) for _ in range(n)]
+
+
+def _int_shapes(rng, bits, signed):
+    low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+    dtype = np.int64 if signed else np.uint64
+    yield "random", [int(x) for x in rng.integers(low, high, N, dtype=dtype, endpoint=True)]
+    yield "small", [int(x) for x in rng.integers(0, 11, N)]
+    yield "runs", [int(x) for x in np.repeat(rng.integers(0, 100, N // 50), 50)]
+    yield "constant", [7] * N
+    yield "few", [int(x) for x in rng.integers(0, 100, 10)]
+    yield "one", [3]
+    if bits == 64:
+        yield "distinct600", [int(x) for x in rng.integers(0, 600, N)]
+        yield "monotone", [1_700_000_000_000 + i * 1000 for i in range(N)]
+        yield "wide_few_distinct", [int(x) << 40 for x in rng.integers(1, 200, N)]
+
+
+def _build():
+    cases = {}
+
+    def add(name, values, t, **hints):
+        metadata = {HINT + k.replace("_", "-"): str(v) for k, v in hints.items()}
+        for suffix, change in (("", list), (" nulls", _nulls), (" one valid", _one_valid), (" all null", None)):
+            if suffix in (" one valid", " all null") and hints:
+                continue
+            cases[name + suffix] = (values, change, t, metadata)
+
+    for name, bits in _INTS.items():
+        t = getattr(pa, name)()
+        for shape, values in _int_shapes(_rng(name), bits, name[0] == "i"):
+            add(f"{name} {shape}", values, t)
+    rng = _rng("hints")
+    small32 = [int(x) for x in rng.integers(0, 1000, N)]
+    add("int32 zstd", small32, pa.int32(), compression="zstd")
+    add("int32 lz4", small32, pa.int32(), compression="lz4")
+    add("int32 none", small32, pa.int32(), compression="none")
+    add("int32 fullzip", small32, pa.int32(), structural_encoding="fullzip")
+    add("int64 zstd", [int(x) for x in rng.integers(0, 2**50, N)], pa.int64(), compression="zstd")
+    add("bool fullzip", [bool(x) for x in rng.integers(0, 2, N)], pa.bool_(), structural_encoding="fullzip")
+    add("bool zstd", [bool(x) for x in rng.integers(0, 2, N)], pa.bool_(), compression="zstd")
+    add("runs zstd", [int(x) for x in np.repeat(rng.integers(0, 100, N // 50), 50)], pa.int32(), compression="zstd")
+    for t in (pa.float16(), pa.float32(), pa.float64()):
+        values = rng.random(N).astype(t.to_pandas_dtype())
+        add(f"{t} random", list(values), t)
+        smooth = np.sin(np.arange(N) / 100).astype(t.to_pandas_dtype())
+        add(f"{t} smooth zstd", list(smooth), t, compression="zstd")
+        add(f"{t} bss lz4", list(smooth), t, compression="lz4", bss="on")
+        special = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5]
+        add(f"{t} special", list(np.array([special[i % 6] for i in range(N)], t.to_pandas_dtype())), t)
+    add("bool", [bool(x) for x in rng.integers(0, 2, N)], pa.bool_())
+    add("bool constant", [True] * N, pa.bool_())
+    for precision, t in ((38, pa.decimal128(38, 4)), (60, pa.decimal256(60, 6))):
+        digits = precision - 8
+        values = [decimal.Decimal(int(x) * 10 ** (digits - 18)).scaleb(-2) for x in rng.integers(-(10**17), 10**17, N)]
+        add(f"{t}", values, t)
+        add(f"{t} few distinct", [values[i] for i in rng.integers(0, 20, N)], t)
+        add(f"{t} constant", [values[0]] * N, t)
+    day = datetime.date(2001, 2, 3)
+    add("date32", [day + datetime.timedelta(int(x)) for x in rng.integers(-9999, 9999, N)], pa.date32())
+    add("date64", [day + datetime.timedelta(int(x)) for x in rng.integers(-9999, 9999, N)], pa.date64())
+    for t in (pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns"), pa.timestamp("ns"),
+              pa.timestamp("us", "Europe/Berlin"), pa.duration("ms")):
+        cases[f"{t}"] = (pa.array(rng.integers(0, 86000, N), pa.int32() if "time32" in str(t) else pa.int64()).cast(t),
+                         None, t, {})
+    add("null", [None] * N, pa.null())
+    for width in (3, 16, 40, 300):
+        count = N if width < 100 else 700
+        add(f"fixed binary {width}", [bytes(rng.integers(0, 256, width, dtype=np.uint8)) for _ in range(count)],
+            pa.binary(width))
+        add(f"fixed binary {width} constant", [bytes(range(width % 256)) * 1 + bytes(width - width % 256)] * count,
+            pa.binary(width))
+    add("fixed binary 16 few distinct", [bytes([int(x)] * 16) for x in rng.integers(0, 50, N)], pa.binary(16))
+    for t in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):
+        binary = "binary" in str(t)
+
+        def to(values, binary=binary):
+            return [v.encode() for v in values] if binary else values
+
+        add(f"{t} short", to(_words(rng, N, 0, 12)), t)
+        add(f"{t} tiny", to(_words(rng, 12, 0, 5)), t)
+        add(f"{t} few distinct", to([_words(rng, 30, 3, 9)[i] for i in rng.integers(0, 30, 300)] * 10), t)
+        add(f"{t} long few distinct", to([w * 60 for w in _words(rng, 5, 8, 9)] * 200), t)
+        add(f"{t} text", to(_text(rng, N, 12)), t)
+        add(f"{t} constant", to(["same"] * N), t)
+        add(f"{t} empty", to([""] * N), t)
+        add(f"{t} wide", to(_text(rng, 600, 90)), t)
+        add(f"{t} very wide", to(_text(rng, 12, 9000)), t)
+        for compression in ("zstd", "lz4", "none", "fsst"):
+            add(f"{t} {compression}", to(_text(rng, 2000, 12)), t, compression=compression)
+            add(f"{t} wide {compression}", to(_text(rng, 300, 90)), t, compression=compression)
+        add(f"{t} short fullzip", to(_words(rng, N, 0, 12)), t, structural_encoding="fullzip")
+        add(f"{t} wide miniblock", to(_text(rng, 300, 90)), t, structural_encoding="miniblock")
+    for item, dim in ((pa.float32(), 4), (pa.float32(), 128), (pa.float16(), 3), (pa.int8(), 7), (pa.float64(), 64)):
+        t = pa.list_(item, dim)
+        count = N if dim < 50 else 700
+        values = [list(row) for row in rng.integers(0, 100, (count, dim)).astype(item.to_pandas_dtype())]
+        add(f"fsl {item} {dim}", values, t)
+        holes = [[None if (i + k) % 5 == 0 else v for k, v in enumerate(row)] for i, row in enumerate(values)]
+        add(f"fsl {item} {dim} null items", holes, t)
+        add(f"fsl {item} {dim} items all null", [[None] * dim] * count, t)
+        add(f"fsl {item} {dim} zstd", values, t, compression="zstd")
+        add(f"fsl {item} {dim} constant", [values[0]] * count, t)
+    add("fsl bool 12", [[bool(x) for x in row] for row in rng.integers(0, 2, (N, 12))], pa.list_(pa.bool_(), 12))
+    add("fsl bool 12 null items",
+        [[None if x == 2 else bool(x) for x in row] for row in rng.integers(0, 3, (N, 12))], pa.list_(pa.bool_(), 12))
+    nested = pa.list_(pa.list_(pa.int16(), 3), 2)
+    plain = [[[int(x) for x in inner] for inner in row] for row in rng.integers(0, 99, (N, 2, 3))]
+    add("fsl fsl", plain, nested)
+    add("fsl fsl null items", [[None if i % 5 == 0 else row[0], [row[1][0], None, 3]] for i, row in enumerate(plain)],
+        nested)
+    add("fsl fsl null items fullzip",
+        [[None if i % 5 == 0 else row[0], [row[1][0], None, 3]] for i, row in enumerate(plain)], nested,
+        structural_encoding="fullzip")
+    return cases
+
+
+CASES = _build()
+
+
+def make(name):
+    """The field and array of a case."""
+    values, change, t, metadata = CASES[name]
+    if isinstance(values, pa.Array):
+        array = values
+    elif change is None:
+        array = pa.nulls(len(values), t)
+    else:
+        array = pa.array(change(values), t)
+    return pa.field("c", t, True, metadata or None), array

@@ -1,0 +1,214 @@
+"""Data files that the reference library writes, read by pennon: value for value, whole, in ranges, row by row.
+
+The tables of the fixtures and a matrix of types, nulls and encodings, for versions 2.0, 2.1 and 2.2. The judge is
+the reference library's own file reader.
+"""
+
+import json
+import os
+import random
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from . import file_cases
+
+lance_file = pytest.importorskip("lance.file")
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOL = Path(os.environ.get("PENNON_READ_FILE", ROOT / "build/release/bin/read_file"))
+
+pytestmark = pytest.mark.skipif(not TOOL.exists(), reason=f"{TOOL} is not built")
+
+
+def is_nested(t):
+    if pa.types.is_fixed_size_list(t):
+        return is_nested(t.value_type) or not (
+            pa.types.is_primitive(t.value_type)
+            or pa.types.is_fixed_size_binary(t.value_type)
+            or pa.types.is_fixed_size_list(t.value_type)
+        )
+    return pa.types.is_nested(t) or pa.types.is_dictionary(t)
+
+
+def count_columns(field, version):
+    """How many columns of the file the field owns."""
+    t = field.type
+    metadata = field.metadata or {}
+    packed = any(metadata.get(k, b"").lower() == b"true" for k in (b"packed", b"lance-encoding:packed"))
+    if packed or not pa.types.is_nested(t):
+        return 1
+    if pa.types.is_fixed_size_list(t):
+        return 1 if not pa.types.is_struct(t.value_type) else count_columns(t.value_field, version)
+    own = 1 if version == "2.0" else 0
+    if pa.types.is_struct(t):
+        return own + sum(count_columns(t.field(i), version) for i in range(t.num_fields))
+    if pa.types.is_map(t):
+        return own + 2
+    return own + count_columns(t.value_field, version)
+
+
+def first_columns(schema, version):
+    first, out = 0, []
+    for field in schema:
+        out.append(first)
+        first += count_columns(field, version)
+    return out
+
+
+def run_tool(path, schema, jobs, folder):
+    """Runs read_file; returns one (verdict, array or None) a job, and the requests it took."""
+    schema_path, out = folder / "schema.arrow", folder / "out"
+    with pa.ipc.new_file(str(schema_path), schema):
+        pass
+    lines = "".join(
+        f"{field} {column} {length} " + " ".join(f"{a}:{n}:{slot}" for a, n, slot in ranges) + "\n"
+        for field, column, length, ranges in jobs
+    )
+    done = subprocess.run(
+        [str(TOOL), str(path), str(schema_path), str(out)], input=lines, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode >= 0, f"killed by signal {-done.returncode}: {done.stderr[-2000:]}"
+    text = done.stdout.splitlines()
+    if done.returncode != 0:
+        return [(text[-1] if text else done.stderr, None)] * len(jobs), 0
+    results = []
+    for i in range(len(jobs)):
+        verdict = text[i].split(" ", 1)[1]
+        array = None
+        if verdict == "ok":
+            with pa.OSFile(f"{out}.{i}") as source, pa.ipc.open_file(source) as reader:
+                array = reader.read_all().column(0).combine_chunks()
+            os.remove(f"{out}.{i}")
+        results.append((verdict, array))
+    return results, int(text[len(jobs)].split()[1])
+
+
+def same(a, b):
+    """Equality where NaN equals NaN, bit for bit otherwise."""
+    if isinstance(b, pa.ChunkedArray):
+        b = b.combine_chunks()
+    if a.type != b.type or len(a) != len(b):
+        return False
+    return a.equals(b) or a.to_pylist() == b.to_pylist() or repr(a.to_pylist()) == repr(b.to_pylist())
+
+
+def random_jobs(rng, field, column, length):
+    """Ranges of rows with gaps, some with slots left free; and single rows."""
+    jobs = []
+    for _ in range(4):
+        ranges, row, slot = [], 0, 0
+        while row < length and len(ranges) < 12:
+            row += rng.choice([0, 1, 3, rng.randrange(length)])
+            if row >= length:
+                break
+            count = min(length - row, rng.choice([1, 2, 7, 64, rng.randrange(1, length + 1)]))
+            slot += rng.choice([0, 0, 0, 5])
+            ranges.append((row, count, slot))
+            row, slot = row + count, slot + count
+        jobs.append((field, column, slot + rng.choice([0, 3]), ranges))
+    for _ in range(4):
+        jobs.append((field, column, 1, [(rng.randrange(length), 1, 0)]))
+    rows = sorted(rng.sample(range(length), min(length, 20)))
+    jobs.append((field, column, len(rows), [(r, 1, i) for i, r in enumerate(rows)]))
+    return jobs
+
+
+def check_ranges(array, expected, job):
+    _, _, length, ranges = job
+    assert len(array) == length
+    named = np.zeros(length, bool)
+    for first, count, slot in ranges:
+        assert same(array.slice(slot, count), expected.slice(first, count)), f"rows {first} + {count}"
+        named[slot : slot + count] = True
+    if not pa.types.is_null(array.type):
+        assert np.asarray(array.is_valid())[~named].all(), "slots that no range names must be valid"
+
+
+def check_column(path, schema, index, column, expected, folder):
+    rng = random.Random(index)
+    jobs = [(index, column, "all", [])]
+    if len(expected) > 0:
+        jobs += random_jobs(rng, index, column, len(expected))
+    results, _ = run_tool(path, schema, jobs, folder)
+    for job, (verdict, array) in zip(jobs, results):
+        assert verdict == "ok", f"{schema.field(index)}: {verdict}"
+        if job[2] == "all":
+            assert same(array, expected), f"{schema.field(index)}: whole column"
+        else:
+            check_ranges(array, expected, job)
+
+
+def check_file(path, schema, version, folder, read_expected):
+    """Reads every column of a file; nested ones must be refused by name."""
+    for index, (field, column) in enumerate(zip(schema, first_columns(schema, version))):
+        if is_nested(field.type) or b"lance-encoding:blob" in (field.metadata or {}):
+            [(verdict, _)], _ = run_tool(path, schema, [(index, column, "all", [])], folder)
+            assert verdict.startswith("unsupported") and field.name in verdict, verdict
+            continue
+        check_column(path, schema, index, column, read_expected(field.name), folder)
+
+
+def fixture_files():
+    """Data files whose own schema says all: (id, path, version)."""
+    import unpack_fixtures
+
+    root = Path(unpack_fixtures.unpack())
+    files = []
+    for case in sorted(root.iterdir()):
+        if not case.name.startswith(("types_", "layout_", "overlay_every_type")) or not case.is_dir():
+            continue
+        version = json.loads((case / "case.json").read_text())["storage_version"]
+        if version not in ("2.0", "2.1", "2.2"):
+            continue
+        for path in sorted((case / "dataset.lance").rglob("*.lance")):
+            files.append((f"{case.name}-{path.name[:6]}", path, version))
+    return files
+
+
+@pytest.mark.parametrize("path, version", [pytest.param(p, v, id=i) for i, p, v in fixture_files()])
+def test_fixture_file(path, version, tmp_path):
+    try:
+        reader = lance_file.LanceFileReader(str(path))
+        table = reader.read_all().to_table()
+    except (Exception, BaseException) as error:  # noqa: B014 (the reference library panics on some)
+        pytest.skip(f"the reference library cannot read it alone: {str(error)[:80]}")
+    check_file(path, table.schema, version, tmp_path, table.column)
+
+
+@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
+@pytest.mark.parametrize("name", sorted(file_cases.CASES))
+def test_matrix(name, version, tmp_path):
+    field, array = file_cases.make(name)
+    path = tmp_path / "m.lance"
+    table = pa.Table.from_arrays([array], schema=pa.schema([field]))
+    try:
+        with lance_file.LanceFileWriter(str(path), table.schema, version=version) as writer:
+            for batch in table.to_batches(max_chunksize=file_cases.BATCH):
+                writer.write_batch(batch)
+        expected = lance_file.LanceFileReader(str(path)).read_all().to_table().column(0)
+    except (Exception, BaseException) as error:  # noqa: B014
+        pytest.skip(f"the reference library refuses it: {str(error)[:80]}")
+    check_column(path, table.schema, 0, 0, expected, tmp_path)
+
+
+def test_requests_of_scan_and_take(tmp_path):
+    """A scan takes no more requests than the file has pages; a take of one row at most two after the footer."""
+    path = tmp_path / "r.lance"
+    rows = 3_000_000
+    column = pa.array(np.random.default_rng(1).integers(0, 1 << 30, rows), pa.int32())
+    table = pa.table({"c": column})
+    with lance_file.LanceFileWriter(str(path), table.schema, version="2.2") as writer:
+        for batch in table.to_batches(max_chunksize=100_000):
+            writer.write_batch(batch)
+    metadata = lance_file.LanceFileReader(str(path)).metadata()
+    pages = len(metadata.columns[0].pages)
+    [(verdict, array)], requests = run_tool(path, table.schema, [(0, 0, "all", [])], tmp_path)
+    assert verdict == "ok" and array.equals(column)
+    assert requests <= 1 + pages
+    [(verdict, array)], requests = run_tool(path, table.schema, [(0, 0, 1, [(rows // 2, 1, 0)])], tmp_path)
+    assert verdict == "ok" and array[0] == column[rows // 2]
+    assert requests <= 3

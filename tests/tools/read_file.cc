@@ -1,0 +1,136 @@
+// Test tool: reads rows of columns of a Lance data file.
+//
+//   read_file FILE.lance SCHEMA.arrow OUT < JOBS
+//
+// SCHEMA.arrow is an Arrow IPC file whose fields give names and types. Each line of JOBS is
+//
+//   FIELD COLUMN LENGTH [FIRST:COUNT:SLOT]...
+//
+// the number of the field, that of its first column in the file, slots of the result (or `all` for
+// the whole column), ranges. The result of line i goes to OUT.<i>, an Arrow IPC file; stdout gets a
+// line `i ok` or `i KIND message`. At the end stdout gets a line `requests N bytes N`.
+#include <cstdint>
+#include <iostream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <arrow/array/array_base.h>
+#include <arrow/array/util.h>
+#include <arrow/io/file.h>
+#include <arrow/ipc/reader.h>
+#include <arrow/ipc/writer.h>
+#include <arrow/record_batch.h>
+#include <arrow/type.h>
+
+#include "pennon/error.h"
+#include "pennon/file/reader.h"
+
+namespace {
+
+struct Job {
+  size_t field = 0;
+  int column = 0;
+  std::string length;
+  std::vector<pennon::file::RowRange> ranges;
+};
+
+Job ParseJob(const std::string& line) {
+  Job job;
+  std::istringstream in(line);
+  in >> job.field >> job.column >> job.length;
+  pennon::file::RowRange range;
+  char colon;
+  while (in >> range.first >> colon >> range.count >> colon >> range.out)
+    job.ranges.push_back(range);
+  return job;
+}
+
+arrow::Result<std::shared_ptr<arrow::Schema>> ReadSchema(const std::string& path) {
+  ARROW_ASSIGN_OR_RAISE(auto file, arrow::io::ReadableFile::Open(path));
+  ARROW_ASSIGN_OR_RAISE(auto reader, arrow::ipc::RecordBatchFileReader::Open(file));
+  return reader->schema();
+}
+
+arrow::Status RunJob(const pennon::file::FileReader& reader, const arrow::Schema& schema, Job job,
+                     const std::string& out) {
+  const auto& arrow_field = schema.field(static_cast<int>(job.field));
+  pennon::Field field;
+  field.name = arrow_field->name();
+  field.id = static_cast<int32_t>(job.field);
+  field.type = arrow_field->type();
+  for (int i = 0; i < field.type->num_fields() && field.type->id() != arrow::Type::FIXED_SIZE_LIST;
+       ++i) {
+    field.children.push_back(
+        {.name = field.type->field(i)->name(), .type = field.type->field(i)->type()});
+  }
+  uint64_t length = 0;
+  if (job.length == "all") {
+    ARROW_ASSIGN_OR_RAISE(length, reader.ColumnLength(job.column));
+    job.ranges = {{.first = 0, .count = length, .out = 0}};
+  } else {
+    length = std::stoull(job.length);
+  }
+  ARROW_ASSIGN_OR_RAISE(auto data, reader.Read(field, job.column, job.ranges, length));
+  const auto array = arrow::MakeArray(data);
+  ARROW_RETURN_NOT_OK(array->ValidateFull());
+  const int64_t nulls = data->GetNullCount();
+  data->SetNullCount(arrow::kUnknownNullCount);
+  if (data->type->id() != arrow::Type::NA && data->GetNullCount() != nulls) {
+    return arrow::Status::Invalid("null_count is wrong: ", nulls, ", counted ",
+                                  data->GetNullCount());
+  }
+  if (nulls == 0 && !data->buffers.empty() && data->buffers[0])
+    return arrow::Status::Invalid("validity without nulls");
+  const auto batch_schema = arrow::schema({arrow::field(field.name, field.type)});
+  const auto batch = arrow::RecordBatch::Make(batch_schema, array->length(), {array});
+  ARROW_ASSIGN_OR_RAISE(auto stream, arrow::io::FileOutputStream::Open(out));
+  ARROW_ASSIGN_OR_RAISE(auto writer, arrow::ipc::MakeFileWriter(stream, batch_schema));
+  ARROW_RETURN_NOT_OK(writer->WriteRecordBatch(*batch));
+  ARROW_RETURN_NOT_OK(writer->Close());
+  return stream->Close();
+}
+
+std::string Describe(const arrow::Status& status) {
+  if (status.ok()) return "ok";
+  const auto* const detail = pennon::GetErrorDetail(status);
+  const char* kind = "other";
+  if (detail != nullptr) {
+    kind = detail->kind() == pennon::ErrorKind::kCorrupt       ? "corrupt"
+           : detail->kind() == pennon::ErrorKind::kUnsupported ? "unsupported"
+           : detail->kind() == pennon::ErrorKind::kNotFound    ? "not-found"
+                                                               : "invalid";
+  }
+  return std::string(kind) + " " + status.ToString();
+}
+
+arrow::Status Run(char** argv) {
+  ARROW_ASSIGN_OR_RAISE(const auto schema, ReadSchema(argv[2]));
+  const auto counter = std::make_shared<pennon::IoCounter>();
+  const auto store = pennon::MakeLocalStore();
+  ARROW_ASSIGN_OR_RAISE(auto file, store->Open(argv[1], {}, counter));
+  ARROW_ASSIGN_OR_RAISE(
+      auto reader, pennon::file::FileReader::Open(std::move(file), arrow::default_memory_pool()));
+  std::string line;
+  for (size_t i = 0; std::getline(std::cin, line); ++i) {
+    const arrow::Status status =
+        RunJob(*reader, *schema, ParseJob(line), std::string(argv[3]) + "." + std::to_string(i));
+    std::cout << i << " " << Describe(status) << "\n";
+  }
+  const pennon::IoStats stats = counter->Get();
+  std::cout << "requests " << stats.requests << " bytes " << stats.bytes << "\n";
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) {
+    std::cerr << "usage: read_file FILE.lance SCHEMA.arrow OUT < JOBS\n";
+    return 2;
+  }
+  const arrow::Status status = Run(argv);
+  if (status.ok()) return 0;
+  std::cout << "open " << Describe(status) << "\n";
+  return 1;
+}
