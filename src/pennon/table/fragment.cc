@@ -9,4 +9,9 @@ std::optional<int> DataFile::ColumnOf(int32_t field_id) const {
   return std::nullopt;
 }
 
+std::string DataFile::StorageVersion() const {
+  if (major_version == 0) return minor_version == 3 ? "2.0" : "0.1";
+  return std::to_string(major_version) + "." + std::to_string(minor_version);
+}
+
 }  // namespace pennon::table

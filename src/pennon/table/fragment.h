@@ -28,6 +28,8 @@ struct DataFile {
 
   /// The file column that holds `field_id`, if this file has it.
   std::optional<int> ColumnOf(int32_t field_id) const;
+  /// The storage version as a table names it, such as "2.1".
+  std::string StorageVersion() const;
 };
 
 /// An overlay (spec: Data Overlay Files). Coverage bitmaps are still bytes.

@@ -92,12 +92,6 @@ BasePath ReadBasePath(std::string_view bytes) {
   return base;
 }
 
-/// The table version that a data file of these numbers belongs to.
-std::string VersionOfFile(const DataFile& file) {
-  if (file.major_version == 0) return file.minor_version == 3 ? "2.0" : "0.1";
-  return JoinParts(file.major_version, ".", file.minor_version);
-}
-
 }  // namespace
 
 /// Fills a Manifest from the bytes of its file, and checks what one manifest shows on its own.
@@ -282,7 +276,7 @@ class ManifestParser {
     Manifest& m = *manifest_;
     for (const Fragment& fragment : m.fragments_) {
       for (const DataFile& file : fragment.files) {
-        const std::string version = VersionOfFile(file);
+        const std::string version = file.StorageVersion();
         if (!m.data_version_.empty() && m.data_version_ != version) {
           return Corrupt(m.path_, "The manifest states no data format and its files differ: ", m.data_version_,
                          " and ", version, ": ", m.path_);

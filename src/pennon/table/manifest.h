@@ -69,6 +69,8 @@ class Manifest {
   const std::map<std::string, std::string>& config() const { return config_; }
   const std::map<std::string, std::string>& table_metadata() const { return table_metadata_; }
   std::string_view branch() const { return branch_; }
+  /// Bytes of the whole manifest file.
+  uint64_t file_bytes() const { return static_cast<uint64_t>(file_->size()); }
   /// The bytes of the Manifest message itself.
   std::string_view message() const { return message_; }
 
