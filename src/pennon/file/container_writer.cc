@@ -1,5 +1,6 @@
 #include "pennon/file/container_writer.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <arrow/buffer.h>
@@ -11,6 +12,8 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 constexpr char kPadding = 'H';
+// Kept free behind the pages, so that the metadata of a small file does not move them.
+constexpr size_t kTailRoom = 4096;
 
 template <typename Number>
 void Append(Number value, std::string* out) {
@@ -42,6 +45,9 @@ void ContainerWriter::AddPage(size_t column, const encoding::EncodedPage& page, 
   entry.length = page.length;
   entry.encoding = page.encoding;
   entry.priority = version_.minor == 0 ? 0 : first_row;
+  size_t needed = bytes_.size() + kTailRoom;
+  for (const auto& buffer : page.buffers) needed += static_cast<size_t>(buffer->size()) + kAlignment;
+  if (needed > bytes_.capacity()) bytes_.reserve(std::max(needed, 2 * bytes_.capacity()));
   for (const auto& buffer : page.buffers) {
     entry.buffer_offsets.push_back(bytes_.size());
     entry.buffer_sizes.push_back(static_cast<uint64_t>(buffer->size()));
