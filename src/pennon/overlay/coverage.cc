@@ -29,6 +29,8 @@ arrow::Result<std::optional<Layer>> FindLayer(const table::Fragment& fragment, s
     }
     if (found) continue;
     int column = i < file.column_indices.size() ? file.column_indices[i] : -1;
+    // A parent may be listed beside its leaves without a column of its own.
+    if (column < 0 && ids.size() > 1) continue;
     found = Layer{overlay, i, column};
   }
   if (found && found->column < 0) {

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+
+#include <arrow/result.h>
 
 #include "pennon/context.h"
 #include "pennon/table/layout.h"
@@ -24,5 +27,17 @@ struct Snapshot {
   std::shared_ptr<FileCache> files;
   std::shared_ptr<ResultCache> results;
 };
+
+/// Opens the table in folder `root`, at `version` or the newest, with caches of its own.
+arrow::Result<std::shared_ptr<const Snapshot>> OpenSnapshot(std::string uri, std::string root,
+                                                            std::optional<uint64_t> version, Context context);
+
+/// Another version of the same table; shares caches and counters with `from`.
+arrow::Result<std::shared_ptr<const Snapshot>> CheckoutSnapshot(const Snapshot& from,
+                                                                std::optional<uint64_t> version);
+
+/// The same table with a manifest that is at hand, as after a commit.
+std::shared_ptr<const Snapshot> WithManifest(const Snapshot& from,
+                                             std::shared_ptr<const table::Manifest> manifest);
 
 }  // namespace pennon::read
