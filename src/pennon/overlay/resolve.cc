@@ -98,7 +98,10 @@ arrow::Status AddPlace(const arrow::Status& status, const ColumnRequest& request
   if (place.path.empty()) place.path = path;
   if (!place.fragment) place.fragment = request.fragment->id;
   if (!place.field) place.field = request.field->id;
-  return MakeError(detail->kind(), place, status.message(), detail->retry_helps());
+  std::string message = status.message();
+  if (message.find(place.path) == std::string::npos) message += "; file " + place.path;
+  message += ", fragment " + std::to_string(request.fragment->id);
+  return MakeError(detail->kind(), place, std::move(message), detail->retry_helps());
 }
 
 // Checks that the file's column holds `expected` values.
@@ -248,7 +251,9 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadColumn(const ColumnRequest&
                                            "its fragment", plan.base, plan.length));
   }
   arrow::Status scattered = ScatterPieces(pieces, column.get(), request.pool);
-  if (!scattered.ok()) return AddPlace(scattered, request, "");
+  if (!scattered.ok()) {
+    return AddPlace(scattered, request, request.base != nullptr ? request.base->path : std::string());
+  }
   return column;
 }
 
