@@ -12,7 +12,9 @@ for target in "${targets[@]}"; do
   name="$(basename "$target")"
   corpus="build/fuzz/corpus/$name"
   mkdir -p "$corpus"
+  seeds=()
+  if [ -d "fuzz/corpus/$name" ]; then seeds=("fuzz/corpus/$name"); fi
   echo "run_fuzz: $name, $seconds s"
   "$target" -max_total_time="$seconds" -rss_limit_mb=2048 -timeout=20 -print_final_stats=1 \
-    -artifact_prefix="build/fuzz/$name-" "$corpus"
+    -artifact_prefix="build/fuzz/$name-" "$corpus" "${seeds[@]}"
 done
