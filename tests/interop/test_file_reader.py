@@ -179,8 +179,17 @@ def test_fixture_file(path, version, tmp_path):
     check_file(path, table.schema, version, tmp_path, table.column)
 
 
-@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
-@pytest.mark.parametrize("name", sorted(file_cases.CASES))
+def matrix():
+    full = os.environ.get("PENNON_FULL_MATRIX") == "1"
+    return [
+        (name, version)
+        for name in sorted(file_cases.CASES)
+        for version in ("2.0", "2.1", "2.2")
+        if full or file_cases.is_quick(name, version)
+    ]
+
+
+@pytest.mark.parametrize("name, version", matrix())
 def test_matrix(name, version, tmp_path):
     field, array = file_cases.make(name)
     path = tmp_path / "m.lance"

@@ -59,10 +59,7 @@ arrow::Result<Container> Container::Open(std::shared_ptr<ReadableFile> file,
   return out;
 }
 
-arrow::Result<std::string> Container::ReadColumnMetadata(uint32_t column) const {
-  const auto table = Tail(footer_.cmo_start, footer_.num_columns * wire::kTableEntryBytes);
-  const wire::BufferLocation at = wire::TableEntry(table, column);
-  ARROW_RETURN_NOT_OK(wire::CheckColumnLocation(footer_, at, path()));
+arrow::Result<std::string> Container::ReadBytes(const wire::BufferLocation& at) const {
   std::string bytes(at.size, '\0');
   if (at.size == 0) return bytes;
   io::RangeRead read{
@@ -70,6 +67,18 @@ arrow::Result<std::string> Container::ReadColumnMetadata(uint32_t column) const 
   io::RangeRead* const reads[] = {&read};
   ARROW_RETURN_NOT_OK(Read(reads).status());
   return bytes;
+}
+
+arrow::Result<std::string> Container::ReadColumnMetadata(uint32_t column) const {
+  const auto table = Tail(footer_.cmo_start, footer_.num_columns * wire::kTableEntryBytes);
+  const wire::BufferLocation at = wire::TableEntry(table, column);
+  ARROW_RETURN_NOT_OK(wire::CheckColumnLocation(footer_, at, path()));
+  return ReadBytes(at);
+}
+
+arrow::Result<std::string> Container::ReadGlobalBuffer(uint32_t index) const {
+  const auto table = Tail(footer_.gbo_start, footer_.num_global_buffers * wire::kTableEntryBytes);
+  return ReadBytes(wire::TableEntry(table, index));
 }
 
 arrow::Result<io::RangeBuffers> Container::Read(std::span<io::RangeRead* const> reads) const {

@@ -33,6 +33,9 @@ class Container {
   /// The serialised metadata of column `column` < footer().num_columns.
   arrow::Result<std::string> ReadColumnMetadata(uint32_t column) const;
 
+  /// Global buffer `index` < footer().num_global_buffers; 0 is the file descriptor.
+  arrow::Result<std::string> ReadGlobalBuffer(uint32_t index) const;
+
   /// Fills `reads` as io::ReadRanges does; what lies in the part of the file kept in memory costs
   /// no request.
   arrow::Result<io::RangeBuffers> Read(std::span<io::RangeRead* const> reads) const;
@@ -43,6 +46,7 @@ class Container {
   Container(std::shared_ptr<ReadableFile> file, arrow::MemoryPool* pool)
       : file_(std::move(file)), pool_(pool) {}
   arrow::Status ReadTail(uint64_t start);
+  arrow::Result<std::string> ReadBytes(const wire::BufferLocation& at) const;
   /// The bytes [position, position + size), which lie in the tail.
   std::span<const uint8_t> Tail(uint64_t position, uint64_t size) const;
 
