@@ -1,0 +1,22 @@
+// Dataset's writes.
+#include <utility>
+
+#include "pennon/dataset.h"
+#include "pennon/read/snapshot.h"
+#include "pennon/write/overlay_commit.h"
+#include "pennon/write/update.h"
+
+namespace pennon {
+
+arrow::Result<Dataset::Committed> Dataset::Update(const UpdateOptions& options) const {
+  ARROW_ASSIGN_OR_RAISE(write::WriteResult result, write::Update(snapshot_, options));
+  return Committed{result.info, Dataset(std::move(result.snapshot))};
+}
+
+arrow::Result<Dataset::Committed> Dataset::WriteOverlay(uint64_t fragment_id,
+                                                        const std::vector<OverlayColumn>& columns) const {
+  ARROW_ASSIGN_OR_RAISE(write::WriteResult result, write::WriteOverlay(snapshot_, fragment_id, columns));
+  return Committed{result.info, Dataset(std::move(result.snapshot))};
+}
+
+}  // namespace pennon
