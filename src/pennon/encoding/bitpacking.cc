@@ -18,9 +18,9 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
-// One row of all lanes is 1024 bits whatever T is. It is handled as four vectors of four 64-bit words (one
-// AVX2 or two SSE2 registers each); the shift is the same for every word. Bits that a shift carries over
-// from a neighbouring value of the same word are masked away.
+// One row of all lanes is 1024 bits whatever T is. It is handled as four vectors of four 64-bit
+// words (one AVX2 or two SSE2 registers each); the shift is the same for every word. Bits that a
+// shift carries over from a neighbouring value of the same word are masked away.
 using Vector = uint64_t __attribute__((vector_size(32)));
 constexpr size_t kRowBytes = 128;
 constexpr size_t kVectorBytes = sizeof(Vector);
@@ -41,7 +41,8 @@ constexpr T LowBits(int width) {
 // Repeats a mask of T bits over 64.
 template <typename T>
 constexpr uint64_t Repeat(T mask) {
-  return static_cast<uint64_t>(mask) * (~uint64_t{0} / static_cast<uint64_t>(static_cast<T>(~T{0})));
+  return static_cast<uint64_t>(mask) *
+         (~uint64_t{0} / static_cast<uint64_t>(static_cast<T>(~T{0})));
 }
 
 template <typename T>
@@ -63,7 +64,8 @@ template <typename T>
       }
     } else {
       const uint8_t* high = low + kRowBytes;
-      const uint64_t high_mask = Repeat<T>(static_cast<T>(LowBits<T>(width) ^ LowBits<T>(low_width)));
+      const uint64_t high_mask =
+          Repeat<T>(static_cast<T>(LowBits<T>(width) ^ LowBits<T>(low_width)));
       for (size_t i = 0; i < kRowBytes; i += kVectorBytes) {
         Vector v;
         Vector next;
@@ -78,7 +80,8 @@ template <typename T>
 
 #if PENNON_HAVE_AVX2_TARGET
 template <typename T>
-__attribute__((target("avx2"))) void UnpackUnitAvx2(const uint8_t* packed, int width, uint8_t* out) {
+__attribute__((target("avx2"))) void UnpackUnitAvx2(const uint8_t* packed, int width,
+                                                    uint8_t* out) {
   UnpackUnit<T>(packed, width, out);
 }
 #endif
@@ -155,18 +158,22 @@ arrow::Status CheckOutput(size_t bytes, int bits, int64_t num_values) {
       bytes / (bits / 8) == static_cast<uint64_t>(num_values)) {
     return arrow::Status::OK();
   }
-  return InvalidInput("Bit-packed output must hold exactly its values: ", num_values, " values of ", bits,
-                      " bits, ", bytes, " bytes given");
+  return InvalidInput("Bit-packed output must hold exactly its values: ", num_values, " values of ",
+                      bits, " bits, ", bytes, " bytes given");
 }
 
 // Calls `visit` with a zero of the word type of `bits` bits, which CheckWord has passed.
 template <typename Visit>
 auto VisitWord(int bits, Visit&& visit) {
   switch (bits) {
-    case 8: return visit(uint8_t{0});
-    case 16: return visit(uint16_t{0});
-    case 32: return visit(uint32_t{0});
-    default: return visit(uint64_t{0});
+    case 8:
+      return visit(uint8_t{0});
+    case 16:
+      return visit(uint16_t{0});
+    case 32:
+      return visit(uint32_t{0});
+    default:
+      return visit(uint64_t{0});
   }
 }
 
@@ -218,9 +225,9 @@ int BitWidth(std::span<const T> values) {
   return WidthOfBytes<T>({reinterpret_cast<const uint8_t*>(values.data()), values.size_bytes()});
 }
 
-#define PENNON_INSTANTIATE(T)                                 \
-  template void Unpack1024<T>(const uint8_t*, int, T*);       \
-  template void Pack1024<T>(const T*, int, uint8_t*);         \
+#define PENNON_INSTANTIATE(T)                           \
+  template void Unpack1024<T>(const uint8_t*, int, T*); \
+  template void Pack1024<T>(const T*, int, uint8_t*);   \
   template int BitWidth<T>(std::span<const T>);
 PENNON_INSTANTIATE(uint8_t)
 PENNON_INSTANTIATE(uint16_t)
@@ -247,8 +254,8 @@ arrow::Status DecodeInlineBitpacking(std::span<const uint8_t> in, int bits, int6
   }
   const int w = static_cast<int>(width);
   if (in.size() - word < PackedUnitBytes(w)) {
-    return Corrupt("", "inline bit-packed chunk is too short: expected ", InlineBitpackingBytes(bits, w),
-                   " bytes for width ", w, ", found ", in.size());
+    return Corrupt("", "inline bit-packed chunk is too short: expected ",
+                   InlineBitpackingBytes(bits, w), " bytes for width ", w, ", found ", in.size());
   }
   if (num_values == 0) return arrow::Status::OK();
   VisitWord(bits, [&](auto zero) {
@@ -257,7 +264,8 @@ arrow::Status DecodeInlineBitpacking(std::span<const uint8_t> in, int bits, int6
   return arrow::Status::OK();
 }
 
-arrow::Status EncodeInlineBitpacking(std::span<const uint8_t> values, int bits, std::vector<uint8_t>* out) {
+arrow::Status EncodeInlineBitpacking(std::span<const uint8_t> values, int bits,
+                                     std::vector<uint8_t>* out) {
   ARROW_RETURN_NOT_OK(CheckWord(bits));
   const size_t word = static_cast<size_t>(bits) / 8;
   const int64_t count = static_cast<int64_t>(values.size() / word);
@@ -276,8 +284,8 @@ arrow::Status EncodeInlineBitpacking(std::span<const uint8_t> values, int bits, 
   return arrow::Status::OK();
 }
 
-arrow::Status DecodeOutOfLineBitpacking(std::span<const uint8_t> in, int bits, int width, int64_t num_values,
-                                        std::span<uint8_t> out) {
+arrow::Status DecodeOutOfLineBitpacking(std::span<const uint8_t> in, int bits, int width,
+                                        int64_t num_values, std::span<uint8_t> out) {
   ARROW_RETURN_NOT_OK(CheckWord(bits));
   ARROW_RETURN_NOT_OK(CheckWidth(width, bits));
   ARROW_RETURN_NOT_OK(CheckOutput(out.size(), bits, num_values));
@@ -290,9 +298,9 @@ arrow::Status DecodeOutOfLineBitpacking(std::span<const uint8_t> in, int bits, i
   const size_t with_raw_tail = full + static_cast<size_t>(tail) * word;
   const bool raw_tail = in.size() == with_raw_tail;
   if (!raw_tail && in.size() != full + (tail != 0 ? unit_bytes : 0)) {
-    return Corrupt("", "bit-packed buffer has the wrong size: expected ", full + (tail != 0 ? unit_bytes : 0),
-                   " or ", with_raw_tail, " bytes for ", num_values, " values of width ", width, ", found ",
-                   in.size());
+    return Corrupt("", "bit-packed buffer has the wrong size: expected ",
+                   full + (tail != 0 ? unit_bytes : 0), " or ", with_raw_tail, " bytes for ",
+                   num_values, " values of width ", width, ", found ", in.size());
   }
   VisitWord(bits, [&](auto zero) {
     using T = decltype(zero);
@@ -316,10 +324,11 @@ arrow::Status EncodeOutOfLineBitpacking(std::span<const uint8_t> values, int bit
   const size_t word = static_cast<size_t>(bits) / 8;
   const int64_t count = static_cast<int64_t>(values.size() / word);
   ARROW_RETURN_NOT_OK(CheckOutput(values.size(), bits, count));
-  const int needed = VisitWord(bits, [&](auto zero) { return WidthOfBytes<decltype(zero)>(values); });
+  const int needed =
+      VisitWord(bits, [&](auto zero) { return WidthOfBytes<decltype(zero)>(values); });
   if (width < needed || width > bits) {
-    return InvalidInput("Bit-packed width must be between ", needed, " and ", bits, " for these values, given ",
-                        width);
+    return InvalidInput("Bit-packed width must be between ", needed, " and ", bits,
+                        " for these values, given ", width);
   }
   const int64_t units = count / kUnitValues;
   const int64_t tail = count % kUnitValues;
@@ -347,7 +356,8 @@ arrow::Status DecodeBitpackedUnits(std::span<const uint8_t> in, int bits, int wi
     return InvalidInput("First row must lie in the first bit-packed unit, given ", first);
   }
   const size_t unit_bytes = PackedUnitBytes(width);
-  const uint64_t units = (static_cast<uint64_t>(first) + static_cast<uint64_t>(count) + kUnitValues - 1) / kUnitValues;
+  const uint64_t units =
+      (static_cast<uint64_t>(first) + static_cast<uint64_t>(count) + kUnitValues - 1) / kUnitValues;
   if (count != 0 && unit_bytes != 0 && in.size() / unit_bytes < units) {
     return Corrupt("", "bit-packed buffer is too short: expected ", units, " units of ", unit_bytes,
                    " bytes, found ", in.size(), " bytes");
@@ -382,16 +392,16 @@ uint64_t ReadBits(std::span<const uint8_t> in, uint64_t at, int width) {
 
 }  // namespace
 
-arrow::Status DecodeBitStream(std::span<const uint8_t> in, uint64_t first_bit, int bits, int width, bool is_signed,
-                              int64_t count, std::span<uint8_t> out) {
+arrow::Status DecodeBitStream(std::span<const uint8_t> in, uint64_t first_bit, int bits, int width,
+                              bool is_signed, int64_t count, std::span<uint8_t> out) {
   ARROW_RETURN_NOT_OK(CheckWord(bits));
   ARROW_RETURN_NOT_OK(CheckWidth(width, bits));
   ARROW_RETURN_NOT_OK(CheckOutput(out.size(), bits, count));
   // `out` has as many bits or more, so this cannot overflow.
   const uint64_t end_bits = first_bit + static_cast<uint64_t>(count) * static_cast<uint64_t>(width);
   if (first_bit > 7 || in.size() < (end_bits + 7) / 8) {
-    return Corrupt("", "bit-packed buffer is too short: expected ", (end_bits + 7) / 8, " bytes, found ",
-                   in.size());
+    return Corrupt("", "bit-packed buffer is too short: expected ", (end_bits + 7) / 8,
+                   " bytes, found ", in.size());
   }
   if (width == 0) {
     std::fill(out.begin(), out.end(), 0);

@@ -224,7 +224,8 @@ TEST(BitpackingTest, BitStreamWidensAndExtendsSigns) {
   auto wide_bytes = std::span(reinterpret_cast<uint8_t*>(wide.data()), 6);
   ASSERT_TRUE(DecodeBitStream(std::span(nine).subspan(1), 1, 16, 9, true, 3, wide_bytes).ok());
   EXPECT_EQ(wide, (std::vector<int16_t>{-2, 255, -256}));
-  EXPECT_TRUE(DecodeBitStream(std::span(nine).subspan(2), 2, 16, 9, true, 3, wide_bytes).IsIOError());
+  EXPECT_TRUE(
+      DecodeBitStream(std::span(nine).subspan(2), 2, 16, 9, true, 3, wide_bytes).IsIOError());
   EXPECT_TRUE(DecodeBitStream(nine, 0, 16, 17, true, 1, wide_bytes.first(2)).IsIOError());
   EXPECT_TRUE(DecodeBitStream(nine, 8, 16, 9, true, 1, wide_bytes.first(2)).IsIOError());
 }

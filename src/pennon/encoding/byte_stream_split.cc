@@ -33,13 +33,14 @@ arrow::Status DecodeByteStreamSplit(std::span<const uint8_t> in, int bits, int64
                                     std::span<uint8_t> out) {
   ARROW_RETURN_NOT_OK(CheckBits(bits));
   const size_t width = static_cast<size_t>(bits) / 8;
-  if (num_values < 0 || out.size() % width != 0 || out.size() / width != static_cast<uint64_t>(num_values)) {
-    return InvalidInput("Byte-stream-split output must hold exactly its values: ", num_values, " values of ",
-                        bits, " bits, ", out.size(), " bytes given");
+  if (num_values < 0 || out.size() % width != 0 ||
+      out.size() / width != static_cast<uint64_t>(num_values)) {
+    return InvalidInput("Byte-stream-split output must hold exactly its values: ", num_values,
+                        " values of ", bits, " bits, ", out.size(), " bytes given");
   }
   if (in.size() != out.size()) {
-    return Corrupt("", "byte-stream-split buffer has the wrong size: expected ", out.size(), " bytes, found ",
-                   in.size());
+    return Corrupt("", "byte-stream-split buffer has the wrong size: expected ", out.size(),
+                   " bytes, found ", in.size());
   }
   if (width == 4) {
     Join<4>(in.data(), num_values, out.data());
@@ -49,12 +50,13 @@ arrow::Status DecodeByteStreamSplit(std::span<const uint8_t> in, int bits, int64
   return arrow::Status::OK();
 }
 
-arrow::Status EncodeByteStreamSplit(std::span<const uint8_t> values, int bits, std::vector<uint8_t>* out) {
+arrow::Status EncodeByteStreamSplit(std::span<const uint8_t> values, int bits,
+                                    std::vector<uint8_t>* out) {
   ARROW_RETURN_NOT_OK(CheckBits(bits));
   const size_t width = static_cast<size_t>(bits) / 8;
   if (values.size() % width != 0) {
-    return InvalidInput("Byte-stream-split input must be whole values of ", bits, " bits, ", values.size(),
-                        " bytes given");
+    return InvalidInput("Byte-stream-split input must be whole values of ", bits, " bits, ",
+                        values.size(), " bytes given");
   }
   const int64_t n = static_cast<int64_t>(values.size() / width);
   const size_t at = out->size();

@@ -19,6 +19,7 @@ arrow::Status DecodeByteStreamSplit(std::span<const uint8_t> in, int bits, int64
                                     std::span<uint8_t> out);
 
 /// Appends the streams of `values` (words of 32 or 64 bits).
-arrow::Status EncodeByteStreamSplit(std::span<const uint8_t> values, int bits, std::vector<uint8_t>* out);
+arrow::Status EncodeByteStreamSplit(std::span<const uint8_t> values, int bits,
+                                    std::vector<uint8_t>* out);
 
 }  // namespace pennon::encoding

@@ -29,7 +29,8 @@ arrow::Result<FsstTable> FsstTable::Parse(std::span<const uint8_t> bytes) {
   const uint8_t* lengths = symbols + kSymbolBytes * table.num_symbols_;
   for (int i = 0; i < table.num_symbols_; ++i) {
     if (lengths[i] < 1 || lengths[i] > kSymbolBytes) {
-      return Corrupt("", "FSST symbol must have 1 to 8 bytes: symbol ", i, " has ", int{lengths[i]});
+      return Corrupt("", "FSST symbol must have 1 to 8 bytes: symbol ", i, " has ",
+                     int{lengths[i]});
     }
     table.lengths_[i] = lengths[i];
     std::memcpy(&table.symbols_[i], symbols + kSymbolBytes * i, kSymbolBytes);
@@ -58,17 +59,19 @@ arrow::Status FsstTable::InvalidValue(std::span<const uint8_t> in) const {
   for (size_t i = 0; i < in.size(); ++i) {
     if (lengths_[in[i]] != 0) continue;
     if (in[i] != kEscape) {
-      return Corrupt("", "FSST value uses a symbol that its table does not have: symbol ", int{in[i]}, " of ",
-                     num_symbols_, ", at byte ", i);
+      return Corrupt("", "FSST value uses a symbol that its table does not have: symbol ",
+                     int{in[i]}, " of ", num_symbols_, ", at byte ", i);
     }
-    if (++i == in.size()) return Corrupt("", "FSST value ends inside an escape: length ", in.size());
+    if (++i == in.size())
+      return Corrupt("", "FSST value ends inside an escape: length ", in.size());
   }
   return Corrupt("", "FSST value cannot be decoded: length ", in.size());
 }
 
 template <typename InOffset, typename OutOffset>
-arrow::Result<int64_t> FsstTable::DecodeValues(const InOffset* offsets, const uint8_t* data, int64_t num_values,
-                                               OutOffset first, OutOffset* out_offsets, uint8_t* out,
+arrow::Result<int64_t> FsstTable::DecodeValues(const InOffset* offsets, const uint8_t* data,
+                                               int64_t num_values, OutOffset first,
+                                               OutOffset* out_offsets, uint8_t* out,
                                                int64_t capacity) const {
   uint8_t* at = out;
   const uint8_t* const limit = out + capacity;
@@ -76,7 +79,8 @@ arrow::Result<int64_t> FsstTable::DecodeValues(const InOffset* offsets, const ui
   const uint64_t room = kMaxOffset - static_cast<uint64_t>(first);
   out_offsets[0] = first;
   for (int64_t i = 0; i < num_values; ++i) {
-    const std::span<const uint8_t> value(data + offsets[i], static_cast<size_t>(offsets[i + 1] - offsets[i]));
+    const std::span<const uint8_t> value(data + offsets[i],
+                                         static_cast<size_t>(offsets[i + 1] - offsets[i]));
     if (MaxDecodedBytes(value.size()) + kSlack <= static_cast<size_t>(limit - at)) [[likely]] {
       uint8_t* end = Decode(value, at);
       if (end == nullptr) return InvalidValue(value);
@@ -109,9 +113,9 @@ arrow::Result<int64_t> FsstTable::DecodeValues(const InOffset* offsets, const ui
   return at - out;
 }
 
-#define PENNON_INSTANTIATE(In, Out)                                                                          \
-  template arrow::Result<int64_t> FsstTable::DecodeValues<In, Out>(const In*, const uint8_t*, int64_t, Out,  \
-                                                                   Out*, uint8_t*, int64_t) const;
+#define PENNON_INSTANTIATE(In, Out)                                 \
+  template arrow::Result<int64_t> FsstTable::DecodeValues<In, Out>( \
+      const In*, const uint8_t*, int64_t, Out, Out*, uint8_t*, int64_t) const;
 PENNON_INSTANTIATE(uint32_t, int32_t)
 PENNON_INSTANTIATE(uint32_t, int64_t)
 PENNON_INSTANTIATE(uint64_t, int32_t)

@@ -9,9 +9,10 @@
 //   bytes 8..     S symbols of 8 bytes, first character first, zero padded
 //   then          S lengths of one byte (1..8); the rest is zero
 //
-// A value: code c < S stands for symbol c, 255 for the byte after it, S..254 for nothing (an error).
-// Values are coded one by one, so an escape never crosses a value. Expansion is at most 8 times.
-// Source: docs/format-notes.md, "Fsst". All input is untrusted; immutable after Parse, thread-safe.
+// A value: code c < S stands for symbol c, 255 for the byte after it, S..254 for nothing (an
+// error). Values are coded one by one, so an escape never crosses a value. Expansion is at most 8
+// times. Source: docs/format-notes.md, "Fsst". All input is untrusted; immutable after Parse,
+// thread-safe.
 #pragma once
 
 #include <array>
@@ -38,7 +39,9 @@ class FsstTable {
   int num_symbols() const { return num_symbols_; }
 
   /// The most bytes that `coded_bytes` bytes decode to.
-  size_t MaxDecodedBytes(size_t coded_bytes) const { return coded_ ? coded_bytes * 8 : coded_bytes; }
+  size_t MaxDecodedBytes(size_t coded_bytes) const {
+    return coded_ ? coded_bytes * 8 : coded_bytes;
+  }
 
   /// Decodes one value to `out`, which has room for MaxDecodedBytes(in.size()) + kSlack bytes.
   /// Returns the end of the text, or null when the value is not valid (see InvalidValue).
@@ -69,14 +72,15 @@ class FsstTable {
   /// The error for a value that Decode refuses.
   arrow::Status InvalidValue(std::span<const uint8_t> in) const;
 
-  /// Decodes `num_values` values that lie between consecutive `offsets` (num_values + 1 of them, ascending,
-  /// the caller has checked them against `data`): texts go to `out`, ends to `out_offsets` (num_values + 1;
-  /// out_offsets[0] = `first`). `out` holds `capacity` bytes; returns the bytes used. Texts over the capacity,
-  /// or ends beyond what OutOffset holds, are errors. Offsets: uint32_t / uint64_t / int32_t / int64_t.
+  /// Decodes `num_values` values that lie between consecutive `offsets` (num_values + 1 of them,
+  /// ascending, the caller has checked them against `data`): texts go to `out`, ends to
+  /// `out_offsets` (num_values + 1; out_offsets[0] = `first`). `out` holds `capacity` bytes;
+  /// returns the bytes used. Texts over the capacity, or ends beyond what OutOffset holds, are
+  /// errors. Offsets: uint32_t / uint64_t / int32_t / int64_t.
   template <typename InOffset, typename OutOffset>
-  arrow::Result<int64_t> DecodeValues(const InOffset* offsets, const uint8_t* data, int64_t num_values,
-                                      OutOffset first, OutOffset* out_offsets, uint8_t* out,
-                                      int64_t capacity) const;
+  arrow::Result<int64_t> DecodeValues(const InOffset* offsets, const uint8_t* data,
+                                      int64_t num_values, OutOffset first, OutOffset* out_offsets,
+                                      uint8_t* out, int64_t capacity) const;
 
  private:
   FsstTable() = default;

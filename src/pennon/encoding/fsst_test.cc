@@ -79,8 +79,9 @@ TEST(FsstTest, DecodesManyValuesWithinTheirCapacity) {
   for (size_t slack : {0, 8, 100}) {
     std::vector<int32_t> ends(5);
     std::vector<uint8_t> out(15 + slack);
-    auto used = table.DecodeValues<uint32_t, int32_t>(offsets.data(), data.data(), 4, 7, ends.data(), out.data(),
-                                                      static_cast<int64_t>(out.size()));
+    auto used =
+        table.DecodeValues<uint32_t, int32_t>(offsets.data(), data.data(), 4, 7, ends.data(),
+                                              out.data(), static_cast<int64_t>(out.size()));
     ASSERT_TRUE(used.ok()) << used.status();
     EXPECT_EQ(*used, 15);
     EXPECT_EQ(ends, (std::vector<int32_t>{7, 13, 13, 14, 22}));
@@ -88,12 +89,14 @@ TEST(FsstTest, DecodesManyValuesWithinTheirCapacity) {
   }
   std::vector<int32_t> ends(5);
   std::vector<uint8_t> small(14);
-  EXPECT_FALSE((table.DecodeValues<uint32_t, int32_t>(offsets.data(), data.data(), 4, 0, ends.data(),
-                                                      small.data(), 14)
+  EXPECT_FALSE((table
+                    .DecodeValues<uint32_t, int32_t>(offsets.data(), data.data(), 4, 0, ends.data(),
+                                                     small.data(), 14)
                     .ok()));
   std::vector<uint8_t> out(200);
-  EXPECT_FALSE((table.DecodeValues<uint32_t, int32_t>(offsets.data(), data.data(), 4, INT32_MAX - 14,
-                                                      ends.data(), out.data(), 200)
+  EXPECT_FALSE((table
+                    .DecodeValues<uint32_t, int32_t>(offsets.data(), data.data(), 4, INT32_MAX - 14,
+                                                     ends.data(), out.data(), 200)
                     .ok()));
 }
 

@@ -1,12 +1,13 @@
 // Buffers compressed as a whole by a general scheme.
 //
-//   zstd   [u64 size of the content][one zstd frame]      or a bare frame (older writers): a buffer shorter
+//   zstd   [u64 size of the content][one zstd frame]      or a bare frame (older writers): a buffer
+//   shorter
 //          than 8 bytes, or one starting 28 B5 2F FD with bit 4 of byte 4 clear
 //   lz4    [u32 size of the content][one raw lz4 block]   (not the lz4 frame format)
 //
-// An empty buffer is an empty content. The sizes are claims of untrusted bytes: nothing is allocated beyond
-// the caller's limit, nor beyond what the scheme can expand the buffer to.
-// Source: docs/format-notes.md, "General" and "Flat" of 2.0. Stateless, thread-safe.
+// An empty buffer is an empty content. The sizes are claims of untrusted bytes: nothing is
+// allocated beyond the caller's limit, nor beyond what the scheme can expand the buffer to. Source:
+// docs/format-notes.md, "General" and "Flat" of 2.0. Stateless, thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -29,18 +30,21 @@ arrow::Result<GeneralScheme> GeneralSchemeOf(uint64_t number);
 arrow::Result<GeneralScheme> GeneralSchemeOf(std::string_view name);
 
 /// Decompresses `in` into a new buffer. A content of more than `max_bytes` bytes is an error.
-arrow::Result<std::shared_ptr<arrow::Buffer>> Decompress(GeneralScheme scheme, std::span<const uint8_t> in,
-                                                         int64_t max_bytes,
-                                                         arrow::MemoryPool* pool = arrow::default_memory_pool());
+arrow::Result<std::shared_ptr<arrow::Buffer>> Decompress(
+    GeneralScheme scheme, std::span<const uint8_t> in, int64_t max_bytes,
+    arrow::MemoryPool* pool = arrow::default_memory_pool());
 
 /// Decompresses `in` into `out`, whose size the content must have exactly.
-arrow::Status DecompressInto(GeneralScheme scheme, std::span<const uint8_t> in, std::span<uint8_t> out);
+arrow::Status DecompressInto(GeneralScheme scheme, std::span<const uint8_t> in,
+                             std::span<uint8_t> out);
 
-/// Decompresses `in` into `scratch`, which is resized to the content (its capacity is kept between calls).
+/// Decompresses `in` into `scratch`, which is resized to the content (its capacity is kept between
+/// calls).
 arrow::Status DecompressTo(GeneralScheme scheme, std::span<const uint8_t> in, int64_t max_bytes,
                            std::vector<uint8_t>* scratch);
 
-/// Appends the compressed form of `content`, size prefix included. `level` 0 is the scheme's default.
+/// Appends the compressed form of `content`, size prefix included. `level` 0 is the scheme's
+/// default.
 arrow::Status Compress(GeneralScheme scheme, std::span<const uint8_t> content, int level,
                        std::vector<uint8_t>* out);
 

@@ -13,14 +13,15 @@ namespace {
 const std::vector<uint8_t> kZstd = {0x14, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x28, 0xb5,
                                     0x2f, 0xfd, 0x20, 0x14, 0x65, 0x00, 0x00, 0x30, 0x61, 0x61,
                                     0x62, 0x62, 0x62, 0x62, 0x01, 0x00, 0x32, 0xc0, 0x02};
-const std::vector<uint8_t> kLz4 = {0x14, 0x00, 0x00, 0x00, 0x1a, 0x61, 0x01, 0x00,
-                                   0x50, 0x61, 0x62, 0x62, 0x62, 0x62};
+const std::vector<uint8_t> kLz4 = {0x14, 0x00, 0x00, 0x00, 0x1a, 0x61, 0x01,
+                                   0x00, 0x50, 0x61, 0x62, 0x62, 0x62, 0x62};
 const std::string kText = "aaaaaaaaaaaaaaaabbbb";
 
 std::string Text(std::span<const uint8_t> bytes) { return {bytes.begin(), bytes.end()}; }
 
 TEST(GeneralTest, ReadsTheReferenceBytes) {
-  for (auto [scheme, bytes] : {std::pair{GeneralScheme::kZstd, kZstd}, {GeneralScheme::kLz4, kLz4}}) {
+  for (auto [scheme, bytes] :
+       {std::pair{GeneralScheme::kZstd, kZstd}, {GeneralScheme::kLz4, kLz4}}) {
     std::vector<uint8_t> out(20);
     ASSERT_TRUE(DecompressInto(scheme, bytes, out).ok());
     EXPECT_EQ(Text(out), kText);
@@ -84,7 +85,8 @@ TEST(GeneralTest, ClaimedSizesAreBounded) {
 TEST(GeneralTest, RefusesWrongSizesAndBrokenBodies) {
   std::vector<uint8_t> out(21);
   EXPECT_TRUE(DecompressInto(GeneralScheme::kZstd, kZstd, out).IsIOError());
-  for (auto [scheme, good] : {std::pair{GeneralScheme::kZstd, kZstd}, {GeneralScheme::kLz4, kLz4}}) {
+  for (auto [scheme, good] :
+       {std::pair{GeneralScheme::kZstd, kZstd}, {GeneralScheme::kLz4, kLz4}}) {
     std::vector<uint8_t> bytes = good;
     bytes[0] = 21;  // one more than the body has
     EXPECT_TRUE(DecompressInto(scheme, bytes, out).IsIOError());

@@ -22,11 +22,16 @@ T Load(const uint8_t* from) {
 template <typename Visit>
 arrow::Status VisitValue(int bits, Visit&& visit) {
   switch (bits) {
-    case 8: return visit(uint8_t{0});
-    case 16: return visit(uint16_t{0});
-    case 32: return visit(uint32_t{0});
-    case 64: return visit(uint64_t{0});
-    default: break;
+    case 8:
+      return visit(uint8_t{0});
+    case 16:
+      return visit(uint16_t{0});
+    case 32:
+      return visit(uint32_t{0});
+    case 64:
+      return visit(uint64_t{0});
+    default:
+      break;
   }
   return Corrupt("", "run-length values must be 8, 16, 32 or 64 bits wide, found ", bits);
 }
@@ -40,10 +45,11 @@ arrow::Status CheckOutput(size_t bytes, size_t value_bytes, int64_t num_values) 
                       value_bytes, " bytes, ", bytes, " bytes given");
 }
 
-// Writes the runs to `out`; gives the sum of the lengths that were looked at, which is the value count
-// when the runs fill it exactly and more when they overrun; -1 for a run of length 0.
+// Writes the runs to `out`; gives the sum of the lengths that were looked at, which is the value
+// count when the runs fill it exactly and more when they overrun; -1 for a run of length 0.
 template <typename T>
-int64_t Expand(const uint8_t* values, std::span<const uint8_t> lengths, int64_t num_values, uint8_t* out) {
+int64_t Expand(const uint8_t* values, std::span<const uint8_t> lengths, int64_t num_values,
+               uint8_t* out) {
   int64_t done = 0;
   for (size_t run = 0; run < lengths.size(); ++run) {
     const int64_t length = lengths[run];
@@ -58,12 +64,12 @@ int64_t Expand(const uint8_t* values, std::span<const uint8_t> lengths, int64_t 
 }
 
 template <typename T>
-arrow::Status Decode(std::span<const uint8_t> values, std::span<const uint8_t> lengths, int64_t num_values,
-                     bool exact, std::span<uint8_t> out) {
+arrow::Status Decode(std::span<const uint8_t> values, std::span<const uint8_t> lengths,
+                     int64_t num_values, bool exact, std::span<uint8_t> out) {
   ARROW_RETURN_NOT_OK(CheckOutput(out.size(), sizeof(T), num_values));
   if (values.size() % sizeof(T) != 0 || values.size() / sizeof(T) != lengths.size()) {
-    return Corrupt("", "run-length values and lengths must match: found ", values.size(), " bytes of ",
-                   sizeof(T), "-byte values and ", lengths.size(), " lengths");
+    return Corrupt("", "run-length values and lengths must match: found ", values.size(),
+                   " bytes of ", sizeof(T), "-byte values and ", lengths.size(), " lengths");
   }
   const int64_t sum = Expand<T>(values.data(), lengths, num_values, out.data());
   if (sum < 0) return Corrupt("", "run lengths must be between 1 and 255, found 0");
@@ -81,7 +87,8 @@ void ForEachRun(std::span<const uint8_t> values, Emit&& emit) {
   for (int64_t begin = 0; begin < n;) {
     const T value = Load<T>(values.data() + begin * sizeof(T));
     int64_t end = begin + 1;
-    while (end < n && end - begin < kMaxRun && Load<T>(values.data() + end * sizeof(T)) == value) ++end;
+    while (end < n && end - begin < kMaxRun && Load<T>(values.data() + end * sizeof(T)) == value)
+      ++end;
     emit(value, static_cast<uint8_t>(end - begin));
     begin = end;
   }
@@ -89,16 +96,18 @@ void ForEachRun(std::span<const uint8_t> values, Emit&& emit) {
 
 }  // namespace
 
-arrow::Status DecodeRleMiniBlock(std::span<const uint8_t> values, std::span<const uint8_t> lengths, int bits,
-                                 int64_t num_values, std::span<uint8_t> out) {
+arrow::Status DecodeRleMiniBlock(std::span<const uint8_t> values, std::span<const uint8_t> lengths,
+                                 int bits, int64_t num_values, std::span<uint8_t> out) {
   return VisitValue(bits, [&](auto zero) {
     return Decode<decltype(zero)>(values, lengths, num_values, /*exact=*/false, out);
   });
 }
 
-arrow::Status DecodeRleBlock(std::span<const uint8_t> in, int bits, int64_t num_values, std::span<uint8_t> out) {
+arrow::Status DecodeRleBlock(std::span<const uint8_t> in, int bits, int64_t num_values,
+                             std::span<uint8_t> out) {
   if (in.size() < 8) {
-    return Corrupt("", "run-length block is too short: expected 8 bytes or more, found ", in.size());
+    return Corrupt("", "run-length block is too short: expected 8 bytes or more, found ",
+                   in.size());
   }
   const uint64_t value_bytes = Load<uint64_t>(in.data());
   const auto rest = in.subspan(8);
@@ -121,11 +130,13 @@ int64_t CountRuns(std::span<const uint8_t> values, int bits) {
   return status.ok() ? runs : 0;
 }
 
-arrow::Status EncodeRleMiniBlock(std::span<const uint8_t> values, int bits, std::vector<uint8_t>* run_values,
+arrow::Status EncodeRleMiniBlock(std::span<const uint8_t> values, int bits,
+                                 std::vector<uint8_t>* run_values,
                                  std::vector<uint8_t>* run_lengths) {
   return VisitValue(bits, [&](auto zero) {
     using T = decltype(zero);
-    ARROW_RETURN_NOT_OK(CheckOutput(values.size(), sizeof(T), static_cast<int64_t>(values.size() / sizeof(T))));
+    ARROW_RETURN_NOT_OK(
+        CheckOutput(values.size(), sizeof(T), static_cast<int64_t>(values.size() / sizeof(T))));
     ForEachRun<T>(values, [&](T value, uint8_t length) {
       const auto* bytes = reinterpret_cast<const uint8_t*>(&value);
       run_values->insert(run_values->end(), bytes, bytes + sizeof(T));

@@ -15,18 +15,21 @@
 
 namespace pennon::encoding {
 
-/// Expands the runs of a mini-block chunk into `out`, which holds exactly num_values * bits / 8 bytes.
-arrow::Status DecodeRleMiniBlock(std::span<const uint8_t> values, std::span<const uint8_t> lengths, int bits,
-                                 int64_t num_values, std::span<uint8_t> out);
+/// Expands the runs of a mini-block chunk into `out`, which holds exactly num_values * bits / 8
+/// bytes.
+arrow::Status DecodeRleMiniBlock(std::span<const uint8_t> values, std::span<const uint8_t> lengths,
+                                 int bits, int64_t num_values, std::span<uint8_t> out);
 
 /// Expands the block form into `out`, which holds exactly num_values * bits / 8 bytes.
-arrow::Status DecodeRleBlock(std::span<const uint8_t> in, int bits, int64_t num_values, std::span<uint8_t> out);
+arrow::Status DecodeRleBlock(std::span<const uint8_t> in, int bits, int64_t num_values,
+                             std::span<uint8_t> out);
 
 /// Counts the runs of `values` (words of `bits` bits), runs over 255 split.
 int64_t CountRuns(std::span<const uint8_t> values, int bits);
 
 /// Appends the runs of `values` (words of `bits` bits) to the two mini-block buffers.
-arrow::Status EncodeRleMiniBlock(std::span<const uint8_t> values, int bits, std::vector<uint8_t>* run_values,
+arrow::Status EncodeRleMiniBlock(std::span<const uint8_t> values, int bits,
+                                 std::vector<uint8_t>* run_values,
                                  std::vector<uint8_t>* run_lengths);
 
 /// Appends the block form of `values` (words of `bits` bits).

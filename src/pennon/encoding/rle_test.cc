@@ -36,12 +36,14 @@ TEST(RleTest, MiniBlockEqualsTheReferenceAndComesBack) {
 }
 
 TEST(RleTest, EveryWidthComesBack) {
-  const std::vector<uint8_t> bytes = {1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9};
+  const std::vector<uint8_t> bytes = {1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
+                                      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 9};
   for (int bits : {8, 16, 32, 64}) {
     std::vector<uint8_t> block;
     ASSERT_TRUE(EncodeRleBlock(bytes, bits, &block).ok());
     std::vector<uint8_t> out(bytes.size());
-    ASSERT_TRUE(DecodeRleBlock(block, bits, static_cast<int64_t>(bytes.size()) * 8 / bits, out).ok());
+    ASSERT_TRUE(
+        DecodeRleBlock(block, bits, static_cast<int64_t>(bytes.size()) * 8 / bits, out).ok());
     EXPECT_EQ(out, bytes) << bits;
   }
 }

@@ -32,18 +32,24 @@ struct Plan {
 // One run of rows with its bytes at hand.
 struct Run {
   const PageRows* rows;
-  const uint64_t* ends;     ///< as stored: rows->count of them
-  uint64_t begin = 0;       ///< where the first value starts, among the page's bytes
-  uint64_t end = 0;         ///< where the last one ends
+  const uint64_t* ends;            ///< as stored: rows->count of them
+  uint64_t begin = 0;              ///< where the first value starts, among the page's bytes
+  uint64_t end = 0;                ///< where the last one ends
   const uint8_t* bytes = nullptr;  ///< from `begin` on
 };
 
-inline uint64_t EndOf(uint64_t index, uint64_t adjustment) { return index >= adjustment ? index - adjustment : index; }
+inline uint64_t EndOf(uint64_t index, uint64_t adjustment) {
+  return index >= adjustment ? index - adjustment : index;
+}
 
 class StringsRead final : public PageRead {
  public:
   StringsRead(const Plan& plan, std::span<const PageRows> rows, ColumnOutput* out)
-      : plan_(plan), strings_(*plan.strings), rows_(rows), out_(out), indices_(plan.strings->indices) {
+      : plan_(plan),
+        strings_(*plan.strings),
+        rows_(rows),
+        out_(out),
+        indices_(plan.strings->indices) {
     if (plan.validity) validity_.emplace(*plan.validity);
   }
 
@@ -57,7 +63,8 @@ class StringsRead final : public PageRead {
     ARROW_RETURN_NOT_OK(TakeIndices());
     if (whole_bytes_) return std::span<io::RangeRead>();
     for (const Run& run : runs_) {
-      byte_reads_.push_back({.offset = strings_.bytes.offset + run.begin, .size = run.end - run.begin});
+      byte_reads_.push_back(
+          {.offset = strings_.bytes.offset + run.begin, .size = run.end - run.begin});
     }
     return std::span(byte_reads_);
   }
@@ -68,7 +75,8 @@ class StringsRead final : public PageRead {
       ARROW_RETURN_NOT_OK(validity_->Load(reads_, out_->pool()));
       for (size_t i = 0; i < rows_.size(); ++i) {
         const auto at = validity_->BitsOf(i);
-        ARROW_RETURN_NOT_OK(out_->validity().CopyBits(at.bytes, at.offset, rows_[i].out, rows_[i].count));
+        ARROW_RETURN_NOT_OK(
+            out_->validity().CopyBits(at.bytes, at.offset, rows_[i].out, rows_[i].count));
       }
     }
     const bool wide = out_->type().offset_bits == 64;
@@ -118,10 +126,11 @@ class StringsRead final : public PageRead {
       run.begin = before == 0 ? 0 : EndOf(at[0], adjustment);
       run.end = EndOf(run.ends[r.count - 1], adjustment);
       // Compressed bytes have their size checked once it is known.
-      const uint64_t limit = strings_.scheme == GeneralScheme::kNone ? strings_.bytes.size : adjustment - 1;
+      const uint64_t limit =
+          strings_.scheme == GeneralScheme::kNone ? strings_.bytes.size : adjustment - 1;
       if (run.begin > run.end || run.end > limit) {
-        return Corrupt("", "string offsets must ascend and stay inside their bytes: found ", run.begin, " to ",
-                       run.end, " of ", limit);
+        return Corrupt("", "string offsets must ascend and stay inside their bytes: found ",
+                       run.begin, " to ", run.end, " of ", limit);
       }
       runs_.push_back(run);
       at += r.count + before;
@@ -144,7 +153,8 @@ class StringsRead final : public PageRead {
     }
     for (Run& run : runs_) {
       if (run.end > size) {
-        return Corrupt("", "string offsets must stay inside their bytes: found ", run.end, " of ", size);
+        return Corrupt("", "string offsets must stay inside their bytes: found ", run.end, " of ",
+                       size);
       }
       run.bytes = base + run.begin;
     }
@@ -161,7 +171,8 @@ class StringsRead final : public PageRead {
     ARROW_ASSIGN_OR_RAISE(uint8_t* const bits, out_->validity().Bits());
     const uint64_t adjustment = strings_.null_adjustment;
     for (uint64_t i = 0; i < run.rows->count; ++i) {
-      if (run.ends[i] >= adjustment) arrow::bit_util::ClearBit(bits, static_cast<int64_t>(run.rows->out + i));
+      if (run.ends[i] >= adjustment)
+        arrow::bit_util::ClearBit(bits, static_cast<int64_t>(run.rows->out + i));
     }
     out_->validity().AddNulls(nulls);
     return arrow::Status::OK();
@@ -294,7 +305,8 @@ class EqualStringsRead final : public PageRead {
     ARROW_ASSIGN_OR_RAISE(uint8_t* const to, out.Reserve(bytes));
     ARROW_RETURN_NOT_OK(bytes_->Copy(run, to));
     T* ends = out.ends<T>();
-    for (uint64_t i = 0; i < r.count; ++i) ends[i] = static_cast<T>(out.size() + (i + 1) * plan_.byte_width);
+    for (uint64_t i = 0; i < r.count; ++i)
+      ends[i] = static_cast<T>(out.size() + (i + 1) * plan_.byte_width);
     out.AdvanceBytes(bytes);
     return out.FinishRun(r.count);
   }
@@ -311,7 +323,8 @@ class EqualStringsRead final : public PageRead {
 class BinaryDecoder final : public PageDecoder {
  public:
   explicit BinaryDecoder(Plan plan) : plan_(std::move(plan)) {}
-  arrow::Result<std::unique_ptr<PageRead>> Start(std::span<const PageRows> rows, ColumnOutput* out) const override {
+  arrow::Result<std::unique_ptr<PageRead>> Start(std::span<const PageRows> rows,
+                                                 ColumnOutput* out) const override {
     if (plan_.strings) return std::make_unique<StringsRead>(plan_, rows, out);
     return std::make_unique<EqualStringsRead>(plan_, rows, out);
   }
@@ -323,13 +336,15 @@ class BinaryDecoder final : public PageDecoder {
 
 }  // namespace
 
-arrow::Result<V20Strings> V20Strings::Make(const PageDescription& page, const ArrayEncoding& node, uint64_t count) {
+arrow::Result<V20Strings> V20Strings::Make(const PageDescription& page, const ArrayEncoding& node,
+                                           uint64_t count) {
   V20Strings strings;
   const ArrayEncoding* binary = &node;
   if (node.kind == ArrayEncodingKind::kFsst) {
     ARROW_ASSIGN_OR_RAISE(
         strings.symbols,
-        FsstTable::Parse({reinterpret_cast<const uint8_t*>(node.symbol_table.data()), node.symbol_table.size()}));
+        FsstTable::Parse({reinterpret_cast<const uint8_t*>(node.symbol_table.data()),
+                          node.symbol_table.size()}));
     binary = &WithoutNoNulls(node.children[0]);
   }
   if (binary->kind != ArrayEncodingKind::kBinary) {
@@ -344,8 +359,9 @@ arrow::Result<V20Strings> V20Strings::Make(const PageDescription& page, const Ar
   // How many bytes there are only the indices say, so the buffer stands for itself.
   const ArrayEncoding& bytes = WithoutNoNulls(binary->children[1]);
   if (bytes.kind != ArrayEncodingKind::kFlat || bytes.bits != 8) {
-    return Unsupported(page.path, "String bytes must be Flat of 8 bits, found ", wire::ArrayEncodingName(bytes.kind),
-                       " of ", bytes.bits, " bits, column: ", page.column);
+    return Unsupported(page.path, "String bytes must be Flat of 8 bits, found ",
+                       wire::ArrayEncodingName(bytes.kind), " of ", bytes.bits,
+                       " bits, column: ", page.column);
   }
   ARROW_ASSIGN_OR_RAISE(strings.scheme, GeneralSchemeOf(std::string_view(bytes.scheme)));
   ARROW_ASSIGN_OR_RAISE(strings.bytes, FindBuffer(page, bytes.buffer));
@@ -357,7 +373,8 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> V20Strings::Content(const uint8_t*
   if (scheme == GeneralScheme::kNone) return nullptr;
   // The adjustment is the number of bytes + 1.
   const uint64_t limit = std::min<uint64_t>(null_adjustment - 1, INT64_MAX);
-  return Decompress(scheme, {packed, static_cast<size_t>(bytes.size)}, static_cast<int64_t>(limit), pool);
+  return Decompress(scheme, {packed, static_cast<size_t>(bytes.size)}, static_cast<int64_t>(limit),
+                    pool);
 }
 
 arrow::Result<std::unique_ptr<PageDecoder>> MakeV20BinaryDecoder(const PageDescription& page,
@@ -365,8 +382,10 @@ arrow::Result<std::unique_ptr<PageDecoder>> MakeV20BinaryDecoder(const PageDescr
   Plan plan{.length = page.length};
   const ArrayEncoding* values = &WithoutNoNulls(root);
   if (values->kind == ArrayEncodingKind::kNullable) {
-    if (values->nulls == NullableKind::kAllNulls) return std::make_unique<BinaryDecoder>(std::move(plan));
-    ARROW_ASSIGN_OR_RAISE(plan.validity, V20Source::Make(page, values->children[0], page.length, 1));
+    if (values->nulls == NullableKind::kAllNulls)
+      return std::make_unique<BinaryDecoder>(std::move(plan));
+    ARROW_ASSIGN_OR_RAISE(plan.validity,
+                          V20Source::Make(page, values->children[0], page.length, 1));
     values = &WithoutNoNulls(values->children[1]);
   }
   if (values->kind != ArrayEncodingKind::kFixedSizeBinary) {
@@ -376,8 +395,8 @@ arrow::Result<std::unique_ptr<PageDecoder>> MakeV20BinaryDecoder(const PageDescr
   plan.byte_width = values->byte_width;
   uint64_t bytes;
   if (__builtin_mul_overflow(page.length, plan.byte_width, &bytes)) {
-    return Corrupt(page.path, "page claims more values than a file can hold: ", page.length, " of ", plan.byte_width,
-                   " bytes, column: ", page.column);
+    return Corrupt(page.path, "page claims more values than a file can hold: ", page.length, " of ",
+                   plan.byte_width, " bytes, column: ", page.column);
   }
   ARROW_ASSIGN_OR_RAISE(plan.fixed, V20Source::Make(page, values->children[0], bytes, 8));
   return std::make_unique<BinaryDecoder>(std::move(plan));

@@ -28,10 +28,12 @@ struct V20Strings {
   std::optional<FsstTable> symbols;
 
   /// Takes `node`, of `count` values.
-  static arrow::Result<V20Strings> Make(const PageDescription& page, const wire::ArrayEncoding& node, uint64_t count);
+  static arrow::Result<V20Strings> Make(const PageDescription& page,
+                                        const wire::ArrayEncoding& node, uint64_t count);
 
   /// Decompresses the whole of the bytes, if they are compressed; null otherwise.
-  arrow::Result<std::shared_ptr<arrow::Buffer>> Content(const uint8_t* packed, arrow::MemoryPool* pool) const;
+  arrow::Result<std::shared_ptr<arrow::Buffer>> Content(const uint8_t* packed,
+                                                        arrow::MemoryPool* pool) const;
 };
 
 }  // namespace pennon::encoding

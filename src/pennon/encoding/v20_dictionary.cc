@@ -1,5 +1,5 @@
-// Dictionary pages of `string` columns in 2.0: an index a value, 0 = null, k = item k - 1; the items are a Binary
-// of the page's own. Items are read with the first read and kept.
+// Dictionary pages of `string` columns in 2.0: an index a value, 0 = null, k = item k - 1; the
+// items are a Binary of the page's own. Items are read with the first read and kept.
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -30,8 +30,10 @@ struct Items {
 };
 
 // Decodes all items from their indices and bytes, as stored.
-arrow::Result<std::shared_ptr<const Items>> DecodeItems(const Plan& plan, const V20SourceRead& indices,
-                                                        const uint8_t* stored, arrow::MemoryPool* pool) {
+arrow::Result<std::shared_ptr<const Items>> DecodeItems(const Plan& plan,
+                                                        const V20SourceRead& indices,
+                                                        const uint8_t* stored,
+                                                        arrow::MemoryPool* pool) {
   const V20Strings& s = plan.items;
   ARROW_ASSIGN_OR_RAISE(const auto content, s.Content(stored, pool));
   const std::span<const uint8_t> bytes =
@@ -46,8 +48,8 @@ arrow::Result<std::shared_ptr<const Items>> DecodeItems(const Plan& plan, const 
     items->null[i] = end >= s.null_adjustment;
     if (items->null[i]) end -= s.null_adjustment;
     if (end < items->ends[i] || end > bytes.size()) {
-      return Corrupt("", "dictionary offsets must ascend and stay inside their bytes: found ", end, " of ",
-                     bytes.size());
+      return Corrupt("", "dictionary offsets must ascend and stay inside their bytes: found ", end,
+                     " of ", bytes.size());
     }
   }
   if (!s.symbols || !s.symbols->coded()) {
@@ -58,8 +60,8 @@ arrow::Result<std::shared_ptr<const Items>> DecodeItems(const Plan& plan, const 
   items->bytes.resize(room);
   std::vector<int64_t> decoded(plan.num_items + 1);
   ARROW_RETURN_NOT_OK((s.symbols->DecodeValues<uint64_t, int64_t>(
-      items->ends.data(), bytes.data(), static_cast<int64_t>(plan.num_items), 0, decoded.data(), items->bytes.data(),
-      static_cast<int64_t>(room))));
+      items->ends.data(), bytes.data(), static_cast<int64_t>(plan.num_items), 0, decoded.data(),
+      items->bytes.data(), static_cast<int64_t>(room))));
   items->ends.assign(decoded.begin(), decoded.end());
   return items;
 }
@@ -67,7 +69,8 @@ arrow::Result<std::shared_ptr<const Items>> DecodeItems(const Plan& plan, const 
 class DictionaryDecoder final : public PageDecoder {
  public:
   explicit DictionaryDecoder(Plan plan) : plan_(std::move(plan)) {}
-  arrow::Result<std::unique_ptr<PageRead>> Start(std::span<const PageRows> rows, ColumnOutput* out) const override;
+  arrow::Result<std::unique_ptr<PageRead>> Start(std::span<const PageRows> rows,
+                                                 ColumnOutput* out) const override;
   size_t MemoryBytes() const override {
     const auto items = cached();
     return sizeof(*this) + (items ? items->bytes.capacity() + items->ends.capacity() * 8 : 0);
@@ -91,7 +94,8 @@ class DictionaryDecoder final : public PageDecoder {
 
 class DictionaryRead final : public PageRead {
  public:
-  DictionaryRead(const DictionaryDecoder& decoder, std::span<const PageRows> rows, ColumnOutput* out)
+  DictionaryRead(const DictionaryDecoder& decoder, std::span<const PageRows> rows,
+                 ColumnOutput* out)
       : decoder_(decoder),
         rows_(rows),
         out_(out),
@@ -115,8 +119,8 @@ class DictionaryRead final : public PageRead {
     ARROW_RETURN_NOT_OK(indices_.Load(reads_, out_->pool()));
     if (!items_) {
       ARROW_RETURN_NOT_OK(item_indices_.Load(reads_, out_->pool()));
-      ARROW_ASSIGN_OR_RAISE(items_,
-                            DecodeItems(decoder_.plan(), item_indices_, reads_[item_bytes_].data, out_->pool()));
+      ARROW_ASSIGN_OR_RAISE(items_, DecodeItems(decoder_.plan(), item_indices_,
+                                                reads_[item_bytes_].data, out_->pool()));
       decoder_.Keep(items_);
     }
     const bool wide = out_->type().offset_bits == 64;
@@ -150,7 +154,8 @@ class DictionaryRead final : public PageRead {
     uint64_t nulls = 0;
     for (const Index index : indices) {
       if (index > num_items) {
-        return Corrupt("", "dictionary index is out of range: ", uint64_t{index}, " of ", num_items, " items");
+        return Corrupt("", "dictionary index is out of range: ", uint64_t{index}, " of ", num_items,
+                       " items");
       }
       if (index == 0 || items.null[index - 1]) {
         ++nulls;
@@ -212,11 +217,13 @@ arrow::Result<std::unique_ptr<PageDecoder>> MakeV20DictionaryDecoder(const PageD
                    ", column: ", page.column);
   }
   ARROW_ASSIGN_OR_RAISE(plan.indices, V20Source::Make(page, indices, page.length, bits));
-  ARROW_ASSIGN_OR_RAISE(plan.items, V20Strings::Make(page, WithoutNoNulls(root.children[1]), plan.num_items));
+  ARROW_ASSIGN_OR_RAISE(plan.items,
+                        V20Strings::Make(page, WithoutNoNulls(root.children[1]), plan.num_items));
   // Items are kept in memory: their indices must be in the file, or at least be worth a byte each.
   if (plan.items.indices.buffer.size < plan.num_items) {
-    return Corrupt(page.path, "dictionary claims more items than its buffer can hold: ", plan.num_items, " in ",
-                   plan.items.indices.buffer.size, " bytes, column: ", page.column);
+    return Corrupt(page.path,
+                   "dictionary claims more items than its buffer can hold: ", plan.num_items,
+                   " in ", plan.items.indices.buffer.size, " bytes, column: ", page.column);
   }
   return std::make_unique<DictionaryDecoder>(std::move(plan));
 }

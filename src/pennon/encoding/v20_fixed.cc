@@ -1,8 +1,9 @@
-// Fixed-width values of 2.0 pages, fixed_size_lists of them included, and all-null pages of any type.
+// Fixed-width values of 2.0 pages, fixed_size_lists of them included, and all-null pages of any
+// type.
 //
-// With D dimensions the tree is, from the outside, D + 1 levels of "Nullable" (each optional) around D
-// FixedSizeLists and one source of items. Level j has dimensions[0] * ... * dimensions[j-1] bits of validity a
-// row, which continue across rows and need not start on bytes.
+// With D dimensions the tree is, from the outside, D + 1 levels of "Nullable" (each optional)
+// around D FixedSizeLists and one source of items. Level j has dimensions[0] * ... *
+// dimensions[j-1] bits of validity a row, which continue across rows and need not start on bytes.
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -27,7 +28,7 @@ struct Level {
 };
 
 struct Plan {
-  std::vector<Level> levels;         ///< as many as the type has, fewer if the last one is all null
+  std::vector<Level> levels;        ///< as many as the type has, fewer if the last one is all null
   std::optional<V20Source> values;  ///< the items, if there are any
   uint64_t items_per_row = 1;
 };
@@ -70,8 +71,8 @@ class FixedRead final : public PageRead {
         ARROW_RETURN_NOT_OK(source.Load(reads_, out_->pool()));
         for (size_t i = 0; i < rows_.size(); ++i) {
           const auto at = source.BitsOf(i);
-          ARROW_RETURN_NOT_OK(
-              validity.CopyBits(at.bytes, at.offset, rows_[i].out * level.run, rows_[i].count * level.run));
+          ARROW_RETURN_NOT_OK(validity.CopyBits(at.bytes, at.offset, rows_[i].out * level.run,
+                                                rows_[i].count * level.run));
         }
       }
     }
@@ -81,8 +82,8 @@ class FixedRead final : public PageRead {
  private:
   void AddValues() {
     const uint64_t per_row = plan_.items_per_row;
-    // One run that needs nothing else goes straight to its place. Otherwise one request for values, validity and
-    // what lies between is better than a copy saved.
+    // One run that needs nothing else goes straight to its place. Otherwise one request for values,
+    // validity and what lies between is better than a copy saved.
     if (rows_.size() == 1 && reads_.empty()) {
       const PageRows& r = rows_[0];
       uint8_t* into = out_->values() + r.out * (out_->type().bits_per_slot() / 8);
@@ -104,8 +105,9 @@ class FixedRead final : public PageRead {
         ARROW_RETURN_NOT_OK(values_->Copy(i, out_->values() + r.out * (bits / 8)));
       } else {
         const auto at = values_->BitsOf(i);
-        arrow::internal::CopyBitmap(at.bytes, static_cast<int64_t>(at.offset), static_cast<int64_t>(r.count * bits),
-                                    out_->values(), static_cast<int64_t>(r.out * bits));
+        arrow::internal::CopyBitmap(at.bytes, static_cast<int64_t>(at.offset),
+                                    static_cast<int64_t>(r.count * bits), out_->values(),
+                                    static_cast<int64_t>(r.out * bits));
       }
     }
     return arrow::Status::OK();
@@ -123,17 +125,22 @@ class FixedRead final : public PageRead {
 class FixedDecoder final : public PageDecoder {
  public:
   explicit FixedDecoder(Plan plan) : plan_(std::move(plan)) {}
-  arrow::Result<std::unique_ptr<PageRead>> Start(std::span<const PageRows> rows, ColumnOutput* out) const override {
+  arrow::Result<std::unique_ptr<PageRead>> Start(std::span<const PageRows> rows,
+                                                 ColumnOutput* out) const override {
     return std::make_unique<FixedRead>(plan_, rows, out);
   }
-  size_t MemoryBytes() const override { return sizeof(*this) + plan_.levels.size() * sizeof(Level); }
+  size_t MemoryBytes() const override {
+    return sizeof(*this) + plan_.levels.size() * sizeof(Level);
+  }
 
  private:
   Plan plan_;
 };
 
-// Takes the Nullable around one level, if there is one, into `level` and gives what is inside: null when all is null.
-arrow::Result<const ArrayEncoding*> TakeLevel(const PageDescription& page, const ArrayEncoding& node, uint64_t count,
+// Takes the Nullable around one level, if there is one, into `level` and gives what is inside: null
+// when all is null.
+arrow::Result<const ArrayEncoding*> TakeLevel(const PageDescription& page,
+                                              const ArrayEncoding& node, uint64_t count,
                                               Level* level) {
   const ArrayEncoding& at = WithoutNoNulls(node);
   if (at.kind != ArrayEncodingKind::kNullable) return &at;
@@ -144,7 +151,8 @@ arrow::Result<const ArrayEncoding*> TakeLevel(const PageDescription& page, const
   ARROW_ASSIGN_OR_RAISE(level->validity, V20Source::Make(page, at.children[0], count, 1));
   const ArrayEncoding& values = WithoutNoNulls(at.children[1]);
   if (values.kind == ArrayEncodingKind::kNullable) {
-    return Corrupt(page.path, "page encoding says twice which values are null, column: ", page.column);
+    return Corrupt(page.path,
+                   "page encoding says twice which values are null, column: ", page.column);
   }
   return &values;
 }
@@ -152,7 +160,8 @@ arrow::Result<const ArrayEncoding*> TakeLevel(const PageDescription& page, const
 }  // namespace
 
 arrow::Result<std::unique_ptr<PageDecoder>> MakeV20FixedDecoder(const PageDescription& page,
-                                                                const ArrayEncoding& root, const LeafType& type) {
+                                                                const ArrayEncoding& root,
+                                                                const LeafType& type) {
   Plan plan;
   const ArrayEncoding* node = &root;
   uint64_t count = page.length;
@@ -168,18 +177,20 @@ arrow::Result<std::unique_ptr<PageDecoder>> MakeV20FixedDecoder(const PageDescri
     }
     const uint64_t dimension = type.dimensions[j];
     if (node->dimension != dimension) {
-      return Corrupt(page.path, "fixed-size list has another size than its type: expected ", dimension, ", found ",
-                     node->dimension, ", column: ", page.column);
+      return Corrupt(page.path, "fixed-size list has another size than its type: expected ",
+                     dimension, ", found ", node->dimension, ", column: ", page.column);
     }
     if (__builtin_mul_overflow(count, dimension, &count)) {
-      return Corrupt(page.path, "page claims more values than a file can hold: ", page.length, " of ",
-                     type.items_per_slot, " items, column: ", page.column);
+      return Corrupt(page.path, "page claims more values than a file can hold: ", page.length,
+                     " of ", type.items_per_slot, " items, column: ", page.column);
     }
     plan.items_per_row *= dimension;
     node = &node->children[0];
   }
   if (type.kind == LeafKind::kNull) {
-    return Corrupt(page.path, "page of a null column must say that all its values are null, column: ", page.column);
+    return Corrupt(
+        page.path,
+        "page of a null column must say that all its values are null, column: ", page.column);
   }
   ARROW_ASSIGN_OR_RAISE(plan.values, V20Source::Make(page, *node, count, type.bits_per_item));
   return std::make_unique<FixedDecoder>(std::move(plan));

@@ -5,14 +5,18 @@
 
 namespace pennon::encoding {
 
-arrow::Result<std::unique_ptr<PageDecoder>> MakeV20Decoder(const PageDescription& page, const LeafType& type) {
-  ARROW_ASSIGN_OR_RAISE(const wire::ArrayEncoding root, wire::ParseArrayEncoding(page.encoding, page.path));
+arrow::Result<std::unique_ptr<PageDecoder>> MakeV20Decoder(const PageDescription& page,
+                                                           const LeafType& type) {
+  ARROW_ASSIGN_OR_RAISE(const wire::ArrayEncoding root,
+                        wire::ParseArrayEncoding(page.encoding, page.path));
   if (type.kind != LeafKind::kVariable) return MakeV20FixedDecoder(page, root, type);
   const wire::ArrayEncoding& values = WithoutNoNulls(root);
-  if (values.kind != wire::ArrayEncodingKind::kDictionary) return MakeV20BinaryDecoder(page, values);
+  if (values.kind != wire::ArrayEncodingKind::kDictionary)
+    return MakeV20BinaryDecoder(page, values);
   if (!type.is_dictionary_string) {
-    return Unsupported(page.path, "Dictionary pages are supported for columns of type string only, column: ",
-                       page.column);
+    return Unsupported(
+        page.path,
+        "Dictionary pages are supported for columns of type string only, column: ", page.column);
   }
   return MakeV20DictionaryDecoder(page, values);
 }

@@ -1,8 +1,8 @@
 // Decodes pages of file version 2.0: a tree of array encodings over the page's buffers.
 //
-//   fixed width   Nullable(Flat) with Nullable(FixedSizeList(...)) around it, once a dimension   v20_fixed.cc
-//   strings       Binary, Fsst, FixedSizeBinary, alone or in a Nullable                          v20_binary.cc
-//                 Dictionary of strings (type utf8 only)                                         v20_dictionary.cc
+//   fixed width   Nullable(Flat) with Nullable(FixedSizeList(...)) around it, once a dimension
+//   v20_fixed.cc strings       Binary, Fsst, FixedSizeBinary, alone or in a Nullable v20_binary.cc
+//                 Dictionary of strings (type utf8 only) v20_dictionary.cc
 //
 // Lists, structs, blobs and declared dictionaries are kUnsupported errors.
 // Source: docs/format-notes.md, "2.0 encodings".
@@ -18,9 +18,10 @@
 
 namespace pennon::encoding {
 
-/// Makes the decoder of a 2.0 page (page.minor == 0) whose values are of `type`. All of the page's description is
-/// checked here; what the buffers hold is checked when it is read.
-arrow::Result<std::unique_ptr<PageDecoder>> MakeV20Decoder(const PageDescription& page, const LeafType& type);
+/// Makes the decoder of a 2.0 page (page.minor == 0) whose values are of `type`. All of the page's
+/// description is checked here; what the buffers hold is checked when it is read.
+arrow::Result<std::unique_ptr<PageDecoder>> MakeV20Decoder(const PageDescription& page,
+                                                           const LeafType& type);
 
 /// The parts of MakeV20Decoder, each for one kind of values.
 arrow::Result<std::unique_ptr<PageDecoder>> MakeV20FixedDecoder(const PageDescription& page,
@@ -28,7 +29,7 @@ arrow::Result<std::unique_ptr<PageDecoder>> MakeV20FixedDecoder(const PageDescri
                                                                 const LeafType& type);
 arrow::Result<std::unique_ptr<PageDecoder>> MakeV20BinaryDecoder(const PageDescription& page,
                                                                  const wire::ArrayEncoding& root);
-arrow::Result<std::unique_ptr<PageDecoder>> MakeV20DictionaryDecoder(const PageDescription& page,
-                                                                     const wire::ArrayEncoding& root);
+arrow::Result<std::unique_ptr<PageDecoder>> MakeV20DictionaryDecoder(
+    const PageDescription& page, const wire::ArrayEncoding& root);
 
 }  // namespace pennon::encoding

@@ -34,12 +34,14 @@ ArrayEncoding EncodeFixed(const LeafValues& values, EncodedPage* page) {
   return node;
 }
 
-arrow::Result<ArrayEncoding> EncodeStrings(const LeafValues& values, EncodedPage* page, arrow::MemoryPool* pool) {
+arrow::Result<ArrayEncoding> EncodeStrings(const LeafValues& values, EncodedPage* page,
+                                           arrow::MemoryPool* pool) {
   const uint64_t start = values.value_start(0);
   const uint64_t total = values.value_start(values.length) - start;
   const uint64_t adjustment = total + 1;
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> indices,
-                        arrow::AllocateBuffer(static_cast<int64_t>(values.length * sizeof(uint64_t)), pool));
+  ARROW_ASSIGN_OR_RAISE(
+      std::shared_ptr<arrow::Buffer> indices,
+      arrow::AllocateBuffer(static_cast<int64_t>(values.length * sizeof(uint64_t)), pool));
   auto* ends = reinterpret_cast<uint64_t*>(indices->mutable_data());
   for (uint64_t i = 0; i < values.length; ++i) ends[i] = values.value_start(i + 1) - start;
   if (values.validity != nullptr) {
@@ -49,9 +51,10 @@ arrow::Result<ArrayEncoding> EncodeStrings(const LeafValues& values, EncodedPage
   }
   const uint32_t index_buffer = AddBuffer(std::move(indices), page);
   const uint32_t byte_buffer = AddBuffer(
-      arrow::SliceBuffer(values.data, static_cast<int64_t>(start), static_cast<int64_t>(total)), page);
-  return wire::MakeBinary(wire::MakeNoNulls(wire::MakeFlat(64, index_buffer)), wire::MakeFlat(8, byte_buffer),
-                          adjustment);
+      arrow::SliceBuffer(values.data, static_cast<int64_t>(start), static_cast<int64_t>(total)),
+      page);
+  return wire::MakeBinary(wire::MakeNoNulls(wire::MakeFlat(64, index_buffer)),
+                          wire::MakeFlat(8, byte_buffer), adjustment);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // Writes the pages of file version 2.0, in the forms the reference writer gives plain values.
 //
-//   fixed width       Nullable(Flat)                         buffers: validity if there are nulls, values
-//   fixed_size_list   Nullable(FixedSizeList(Nullable(...)))  buffers: validity of each level that has nulls, items
-//   strings           Binary(indices, bytes)                 buffers: u64 ends (+ bytes + 1 if null), bytes
-//   all null          Nullable, all null                     no buffers
+//   fixed width       Nullable(Flat)                         buffers: validity if there are nulls,
+//   values fixed_size_list   Nullable(FixedSizeList(Nullable(...)))  buffers: validity of each
+//   level that has nulls, items strings           Binary(indices, bytes)                 buffers:
+//   u64 ends (+ bytes + 1 if null), bytes all null          Nullable, all null no buffers
 //
 // Source: docs/format-notes.md, "2.0 encodings". Stateless, thread-safe.
 #pragma once

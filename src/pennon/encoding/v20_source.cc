@@ -25,11 +25,13 @@ arrow::Result<uint64_t> BytesFor(const PageDescription& page, uint64_t count, ui
 }
 
 arrow::Status TooShort(const PageDescription& page, uint64_t needed, const PageBuffer& buffer) {
-  return Corrupt(page.path, "page buffer is too short for its values: expected ", needed, " bytes, found ",
-                 buffer.size, ", column: ", page.column, ", page buffer at: ", buffer.offset);
+  return Corrupt(page.path, "page buffer is too short for its values: expected ", needed,
+                 " bytes, found ", buffer.size, ", column: ", page.column,
+                 ", page buffer at: ", buffer.offset);
 }
 
-arrow::Status MakeFlatSource(const PageDescription& page, const wire::ArrayEncoding& node, V20Source* out) {
+arrow::Status MakeFlatSource(const PageDescription& page, const wire::ArrayEncoding& node,
+                             V20Source* out) {
   ARROW_ASSIGN_OR_RAISE(out->scheme, GeneralSchemeOf(std::string_view(node.scheme)));
   ARROW_ASSIGN_OR_RAISE(const uint64_t needed, BytesFor(page, out->count, out->bits));
   if (out->scheme != GeneralScheme::kNone) {
@@ -43,11 +45,12 @@ arrow::Status MakeFlatSource(const PageDescription& page, const wire::ArrayEncod
   return arrow::Status::OK();
 }
 
-arrow::Status MakePackedSource(const PageDescription& page, const wire::ArrayEncoding& node, V20Source* out) {
+arrow::Status MakePackedSource(const PageDescription& page, const wire::ArrayEncoding& node,
+                               V20Source* out) {
   const bool words = out->bits == 8 || out->bits == 16 || out->bits == 32 || out->bits == 64;
   if (!words || node.packed_bits > out->bits) {
-    return Corrupt(page.path, "bit-packed page has impossible widths: ", node.packed_bits, " bits out of ",
-                   out->bits, ", column: ", page.column);
+    return Corrupt(page.path, "bit-packed page has impossible widths: ", node.packed_bits,
+                   " bits out of ", out->bits, ", column: ", page.column);
   }
   out->packed_bits = static_cast<int>(node.packed_bits);
   out->is_signed = node.is_signed;
@@ -75,32 +78,36 @@ const wire::ArrayEncoding& WithoutNoNulls(const wire::ArrayEncoding& node) {
 
 arrow::Result<PageBuffer> FindBuffer(const PageDescription& page, const wire::BufferName& name) {
   if (name.collection != 0) {
-    return Unsupported(page.path, "Page values outside the page's own buffers are not supported, column: ",
+    return Unsupported(page.path,
+                       "Page values outside the page's own buffers are not supported, column: ",
                        page.column, ", buffer collection: ", name.collection);
   }
   if (name.index >= page.buffers.size()) {
-    return Corrupt(page.path, "page encoding names a buffer that the page does not have: buffer ", name.index,
-                   " of ", page.buffers.size(), ", column: ", page.column);
+    return Corrupt(page.path, "page encoding names a buffer that the page does not have: buffer ",
+                   name.index, " of ", page.buffers.size(), ", column: ", page.column);
   }
   return page.buffers[name.index];
 }
 
-arrow::Result<V20Source> V20Source::Make(const PageDescription& page, const wire::ArrayEncoding& node,
-                                         uint64_t count, uint64_t bits) {
+arrow::Result<V20Source> V20Source::Make(const PageDescription& page,
+                                         const wire::ArrayEncoding& node, uint64_t count,
+                                         uint64_t bits) {
   const wire::ArrayEncoding& leaf = WithoutNoNulls(node);
   const bool is_flat = leaf.kind == ArrayEncodingKind::kFlat;
   if (!is_flat && leaf.kind != ArrayEncodingKind::kBitpacked &&
       leaf.kind != ArrayEncodingKind::kBitpackedForNonNeg) {
-    return Unsupported(page.path, "Page encoding is not supported here: ", wire::ArrayEncodingName(leaf.kind),
+    return Unsupported(page.path,
+                       "Page encoding is not supported here: ", wire::ArrayEncodingName(leaf.kind),
                        ", column: ", page.column);
   }
   if (leaf.bits != bits) {
-    return Corrupt(page.path, "page values have the wrong width: expected ", bits, " bits, found ", leaf.bits,
-                   ", column: ", page.column);
+    return Corrupt(page.path, "page values have the wrong width: expected ", bits, " bits, found ",
+                   leaf.bits, ", column: ", page.column);
   }
   V20Source source{.bits = bits, .count = count};
   ARROW_ASSIGN_OR_RAISE(source.buffer, FindBuffer(page, leaf.buffer));
-  ARROW_RETURN_NOT_OK(is_flat ? MakeFlatSource(page, leaf, &source) : MakePackedSource(page, leaf, &source));
+  ARROW_RETURN_NOT_OK(is_flat ? MakeFlatSource(page, leaf, &source)
+                              : MakePackedSource(page, leaf, &source));
   return source;
 }
 
@@ -128,7 +135,8 @@ void V20SourceRead::Add(uint64_t first, uint64_t count, std::vector<io::RangeRea
   runs_.push_back(run);
 }
 
-bool V20SourceRead::AddInto(uint64_t first, uint64_t count, uint8_t* into, std::vector<io::RangeRead>* reads) {
+bool V20SourceRead::AddInto(uint64_t first, uint64_t count, uint8_t* into,
+                            std::vector<io::RangeRead>* reads) {
   Add(first, count, reads);
   if (source_->form != Form::kFlat || source_->bits % 8 != 0) return false;
   reads->back().into = into;
@@ -142,11 +150,12 @@ arrow::Status V20SourceRead::Load(std::span<const io::RangeRead> reads, arrow::M
   // `Make` has seen that the product does not overflow.
   const uint64_t bytes = source_->count * source_->bits / 8;
   const std::span<const uint8_t> packed(runs_[0].data, source_->buffer.size);
-  ARROW_ASSIGN_OR_RAISE(content_, Decompress(source_->scheme, packed,
-                                             static_cast<int64_t>(std::min<uint64_t>(bytes, INT64_MAX)), pool));
+  ARROW_ASSIGN_OR_RAISE(
+      content_, Decompress(source_->scheme, packed,
+                           static_cast<int64_t>(std::min<uint64_t>(bytes, INT64_MAX)), pool));
   if (static_cast<uint64_t>(content_->size()) != bytes) {
-    return Corrupt("", "compressed page buffer has the wrong size: expected ", bytes, " bytes, found ",
-                   content_->size());
+    return Corrupt("", "compressed page buffer has the wrong size: expected ", bytes,
+                   " bytes, found ", content_->size());
   }
   return arrow::Status::OK();
 }
@@ -172,11 +181,12 @@ arrow::Status V20SourceRead::Copy(size_t run_index, uint8_t* out) const {
   const auto count = static_cast<int64_t>(run.count);
   const int bits = static_cast<int>(s.bits);
   if (s.form == Form::kUnits) {
-    return DecodeBitpackedUnits(in, bits, s.packed_bits, static_cast<int64_t>(run.first % kUnit), count, to);
+    return DecodeBitpackedUnits(in, bits, s.packed_bits, static_cast<int64_t>(run.first % kUnit),
+                                count, to);
   }
   // The read begins at the byte that holds the run's first bit.
-  return DecodeBitStream(in, run.first * static_cast<uint64_t>(s.packed_bits) % 8, bits, s.packed_bits,
-                         s.is_signed, count, to);
+  return DecodeBitStream(in, run.first * static_cast<uint64_t>(s.packed_bits) % 8, bits,
+                         s.packed_bits, s.is_signed, count, to);
 }
 
 }  // namespace pennon::encoding

@@ -36,8 +36,8 @@ struct V20Source {
   GeneralScheme scheme = GeneralScheme::kNone;
   PageBuffer buffer;
 
-  /// Takes the leaf `node` of `page`, which must have `count` values of `bits` bits; wrappers that say "no
-  /// nulls" are taken off.
+  /// Takes the leaf `node` of `page`, which must have `count` values of `bits` bits; wrappers that
+  /// say "no nulls" are taken off.
   static arrow::Result<V20Source> Make(const PageDescription& page, const wire::ArrayEncoding& node,
                                        uint64_t count, uint64_t bits);
 };
@@ -54,8 +54,8 @@ class V20SourceRead {
   /// `source` must outlive this.
   explicit V20SourceRead(const V20Source& source) : source_(&source) {}
 
-  /// Adds a run of `count` values from `first` (inside the source) and appends the reads it needs. Runs come in
-  /// ascending order.
+  /// Adds a run of `count` values from `first` (inside the source) and appends the reads it needs.
+  /// Runs come in ascending order.
   void Add(uint64_t first, uint64_t count, std::vector<io::RangeRead>* reads);
   /// As Add, for a run whose bytes can go straight to `into`: whether the source can do that.
   bool AddInto(uint64_t first, uint64_t count, uint8_t* into, std::vector<io::RangeRead>* reads);

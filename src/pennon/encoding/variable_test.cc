@@ -24,8 +24,8 @@ const uint8_t* Bytes() { return reinterpret_cast<const uint8_t*>(kBytes.data());
 TEST(VariableTest, MiniBlockHasTheLayoutOfTheFormat) {
   std::vector<uint8_t> out;
   ASSERT_TRUE(EncodeVariableMiniBlock(kOffsets.data(), Bytes(), 3, 32, &out).ok());
-  EXPECT_EQ(out, (std::vector<uint8_t>{16, 0, 0, 0, 18, 0, 0, 0, 18, 0, 0, 0, 21, 0, 0, 0, 'a', 'b', 'c', 'd', 'e',
-                                       72, 72, 72}));
+  EXPECT_EQ(out, (std::vector<uint8_t>{16, 0, 0, 0, 18,  0,   0,   0,   18,  0,  0,  0,
+                                       21, 0, 0, 0, 'a', 'b', 'c', 'd', 'e', 72, 72, 72}));
   auto view = ViewVariableMiniBlock(out, 32, 3);
   ASSERT_TRUE(view.ok()) << view.status();
   EXPECT_EQ(Strings(*view), (std::vector<std::string>{"ab", "", "cde"}));
@@ -34,8 +34,8 @@ TEST(VariableTest, MiniBlockHasTheLayoutOfTheFormat) {
 TEST(VariableTest, BlockHasTheLayoutOfTheFormat) {
   std::vector<uint8_t> out;
   ASSERT_TRUE(EncodeVariableBlock(kOffsets.data(), Bytes(), 3, 32, &out).ok());
-  EXPECT_EQ(out, (std::vector<uint8_t>{32, 0, 0, 0, 24, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0, 5, 0, 0, 0,
-                                       'a', 'b', 'c', 'd', 'e'}));
+  EXPECT_EQ(out, (std::vector<uint8_t>{32, 0, 0, 0, 24, 0, 0, 0, 0, 0,   0,   0,   2,   0,  0,
+                                       0,  2, 0, 0, 0,  5, 0, 0, 0, 'a', 'b', 'c', 'd', 'e'}));
   auto view = ViewVariableBlock(out, 32, 3);
   ASSERT_TRUE(view.ok()) << view.status();
   EXPECT_EQ(Strings(*view), (std::vector<std::string>{"ab", "", "cde"}));
@@ -50,7 +50,8 @@ TEST(VariableTest, WideOffsetsComeBack) {
   EXPECT_EQ(mini.size() % 8, 0u);
   EXPECT_EQ(block[0], 64);
   EXPECT_EQ(block[8], 48);
-  EXPECT_EQ(Strings(*ViewVariableMiniBlock(mini, 64, 3)), (std::vector<std::string>{"ab", "", "cde"}));
+  EXPECT_EQ(Strings(*ViewVariableMiniBlock(mini, 64, 3)),
+            (std::vector<std::string>{"ab", "", "cde"}));
   EXPECT_EQ(Strings(*ViewVariableBlock(block, 64, 3)), (std::vector<std::string>{"ab", "", "cde"}));
 }
 

@@ -16,8 +16,8 @@ constexpr uint32_t kLastKind = 21;
 
 arrow::Status ParseNode(pbf_reader reader, std::string_view path, int depth, ArrayEncoding* node);
 
-arrow::Status AddChild(pbf_reader& reader, std::string_view path, int depth, std::vector<ArrayEncoding>* children,
-                       size_t at) {
+arrow::Status AddChild(pbf_reader& reader, std::string_view path, int depth,
+                       std::vector<ArrayEncoding>* children, size_t at) {
   if (children->size() <= at) children->resize(at + 1);
   (*children)[at] = ArrayEncoding{};
   return ParseNode(reader.get_message(), path, depth + 1, &(*children)[at]);
@@ -85,7 +85,8 @@ void ParseBitpacked(pbf_reader reader, ArrayEncoding* node) {
   }
 }
 
-arrow::Status ParseNullable(pbf_reader reader, std::string_view path, int depth, ArrayEncoding* node) {
+arrow::Status ParseNullable(pbf_reader reader, std::string_view path, int depth,
+                            ArrayEncoding* node) {
   bool known = false;
   while (reader.next()) {
     const uint32_t tag = static_cast<uint32_t>(reader.tag_and_type());
@@ -97,7 +98,9 @@ arrow::Status ParseNullable(pbf_reader reader, std::string_view path, int depth,
     node->nulls = static_cast<NullableKind>(reader.tag());
     node->children.clear();
     size_t seen = 0;
-    const size_t wanted = node->nulls == NullableKind::kNoNulls ? 1 : node->nulls == NullableKind::kSomeNulls ? 2 : 0;
+    const size_t wanted = node->nulls == NullableKind::kNoNulls     ? 1
+                          : node->nulls == NullableKind::kSomeNulls ? 2
+                                                                    : 0;
     pbf_reader inner = reader.get_message();
     while (inner.next()) {
       const uint32_t field = static_cast<uint32_t>(inner.tag());
@@ -116,10 +119,11 @@ arrow::Status ParseNullable(pbf_reader reader, std::string_view path, int depth,
   return Corrupt(path, "Nullable encoding must say which nulls it has: ", path);
 }
 
-// Reads a message whose children are fields `first` and up, and whose numbers go where `number` says.
+// Reads a message whose children are fields `first` and up, and whose numbers go where `number`
+// says.
 template <typename Number>
-arrow::Status ParseChildren(pbf_reader reader, std::string_view path, int depth, uint32_t first, uint32_t count,
-                            ArrayEncoding* node, Number&& number) {
+arrow::Status ParseChildren(pbf_reader reader, std::string_view path, int depth, uint32_t first,
+                            uint32_t count, ArrayEncoding* node, Number&& number) {
   uint32_t seen = 0;
   while (reader.next()) {
     const uint32_t field = static_cast<uint32_t>(reader.tag());
@@ -128,14 +132,16 @@ arrow::Status ParseChildren(pbf_reader reader, std::string_view path, int depth,
     } else if (reader.wire_type() == kBytes && field >= first && field < first + count) {
       seen |= 1U << (field - first);
       ARROW_RETURN_NOT_OK(AddChild(reader, path, depth, &node->children, field - first));
-    } else if (reader.wire_type() == kBytes && node->kind == ArrayEncodingKind::kFsst && field == 2) {
+    } else if (reader.wire_type() == kBytes && node->kind == ArrayEncodingKind::kFsst &&
+               field == 2) {
       node->symbol_table = ViewOf(reader);
     } else {
       reader.skip();
     }
   }
   if (seen + 1 == 1U << count) return arrow::Status::OK();
-  return Corrupt(path, "Encoding lacks a part that it must have: ", ArrayEncodingName(node->kind), " in ", path);
+  return Corrupt(path, "Encoding lacks a part that it must have: ", ArrayEncodingName(node->kind),
+                 " in ", path);
 }
 
 arrow::Status ParseBody(pbf_reader reader, std::string_view path, int depth, ArrayEncoding* node) {
@@ -187,7 +193,8 @@ arrow::Status ParseBody(pbf_reader reader, std::string_view path, int depth, Arr
 }
 
 arrow::Status ParseNode(pbf_reader reader, std::string_view path, int depth, ArrayEncoding* node) {
-  if (depth > kMaxDepth) return Corrupt(path, "Page encoding is nested more than ", kMaxDepth, " deep: ", path);
+  if (depth > kMaxDepth)
+    return Corrupt(path, "Page encoding is nested more than ", kMaxDepth, " deep: ", path);
   bool known = false;
   while (reader.next()) {
     const uint32_t field = static_cast<uint32_t>(reader.tag());
@@ -253,7 +260,8 @@ arrow::Result<std::string> BodyOf(const ArrayEncoding& node) {
   protozero::pbf_writer writer(bytes);
   const bool is_list = node.kind == ArrayEncodingKind::kFixedSizeList;
   if (is_list) AddNumber(&writer, 1, node.dimension);
-  if (node.kind == ArrayEncodingKind::kBitpacked || node.kind == ArrayEncodingKind::kBitpackedForNonNeg) {
+  if (node.kind == ArrayEncodingKind::kBitpacked ||
+      node.kind == ArrayEncodingKind::kBitpackedForNonNeg) {
     AddNumber(&writer, 1, node.packed_bits);
     AddNumber(&writer, 2, node.bits);
     writer.add_message(3, BufferMessage(node.buffer));
@@ -288,24 +296,42 @@ arrow::Result<std::string> BodyOf(const ArrayEncoding& node) {
 }  // namespace
 
 std::string_view ArrayEncodingName(ArrayEncodingKind kind) {
-  static constexpr std::string_view kNames[] = {
-      "?",           "Flat",       "Nullable",         "FixedSizeList",      "List",
-      "SimpleStruct", "Binary",    "Dictionary",       "Fsst",               "PackedStruct",
-      "Bitpacked",   "FixedSizeBinary", "BitpackedForNonNeg", "Constant",    "InlineBitpacking",
-      "OutOfLineBitpacking", "Variable", "PackedStructFixedWidthMiniBlock", "Block", "Rle",
-      "GeneralMiniBlock", "ByteStreamSplit"};
+  static constexpr std::string_view kNames[] = {"?",
+                                                "Flat",
+                                                "Nullable",
+                                                "FixedSizeList",
+                                                "List",
+                                                "SimpleStruct",
+                                                "Binary",
+                                                "Dictionary",
+                                                "Fsst",
+                                                "PackedStruct",
+                                                "Bitpacked",
+                                                "FixedSizeBinary",
+                                                "BitpackedForNonNeg",
+                                                "Constant",
+                                                "InlineBitpacking",
+                                                "OutOfLineBitpacking",
+                                                "Variable",
+                                                "PackedStructFixedWidthMiniBlock",
+                                                "Block",
+                                                "Rle",
+                                                "GeneralMiniBlock",
+                                                "ByteStreamSplit"};
   const auto at = static_cast<size_t>(kind);
   return at < std::size(kNames) ? kNames[at] : kNames[0];
 }
 
 arrow::Result<ArrayEncoding> ParseArrayEncoding(std::string_view bytes, std::string_view path) {
   ArrayEncoding root;
-  ARROW_RETURN_NOT_OK(Decode(path, "page encoding", [&] { return ParseNode(ReaderOf(bytes), path, 0, &root); }));
+  ARROW_RETURN_NOT_OK(
+      Decode(path, "page encoding", [&] { return ParseNode(ReaderOf(bytes), path, 0, &root); }));
   return root;
 }
 
 arrow::Result<std::string> SerializeArrayEncoding(const ArrayEncoding& encoding) {
-  if (encoding.kind > ArrayEncodingKind::kBitpackedForNonNeg || encoding.kind == ArrayEncodingKind::kPackedStruct) {
+  if (encoding.kind > ArrayEncodingKind::kBitpackedForNonNeg ||
+      encoding.kind == ArrayEncodingKind::kPackedStruct) {
     return Unsupported("", "Page encoding is not written: ", ArrayEncodingName(encoding.kind));
   }
   ARROW_ASSIGN_OR_RAISE(const std::string body, BodyOf(encoding));

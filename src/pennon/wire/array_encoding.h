@@ -1,5 +1,6 @@
-// The description of a page of file version 2.0: lance.encodings.ArrayEncoding, a tree. Plain values; nothing
-// here refers to the parsed bytes. What each node means byte by byte: docs/format-notes.md, "2.0 encodings".
+// The description of a page of file version 2.0: lance.encodings.ArrayEncoding, a tree. Plain
+// values; nothing here refers to the parsed bytes. What each node means byte by byte:
+// docs/format-notes.md, "2.0 encodings".
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@
 
 namespace pennon::wire {
 
-/// Which message an ArrayEncoding holds; the numbers are its field numbers. From kConstant on they never occur
-/// in 2.0 files.
+/// Which message an ArrayEncoding holds; the numbers are its field numbers. From kConstant on they
+/// never occur in 2.0 files.
 enum class ArrayEncodingKind {
   kFlat = 1,
   kNullable = 2,
@@ -54,7 +55,7 @@ enum class NullableKind { kNoNulls = 1, kSomeNulls = 2, kAllNulls = 3 };
 struct ArrayEncoding {
   ArrayEncodingKind kind = ArrayEncodingKind::kFlat;
   NullableKind nulls = NullableKind::kNoNulls;  ///< Nullable
-  uint64_t bits = 0;             ///< Flat: bits per value; Bitpacked, BitpackedForNonNeg: bits once unpacked
+  uint64_t bits = 0;  ///< Flat: bits per value; Bitpacked, BitpackedForNonNeg: bits once unpacked
   uint64_t packed_bits = 0;      ///< Bitpacked, BitpackedForNonNeg
   bool is_signed = false;        ///< Bitpacked
   BufferName buffer;             ///< Flat, Bitpacked, BitpackedForNonNeg, PackedStruct
@@ -65,21 +66,21 @@ struct ArrayEncoding {
   uint64_t byte_width = 0;       ///< FixedSizeBinary
   std::string symbol_table;      ///< Fsst
 
-  /// Nullable {values}, {validity, values} or {}; FixedSizeList {items}; List {offsets}; Binary {indices, bytes};
-  /// Dictionary {indices, items}; Fsst {binary}; FixedSizeBinary {bytes}. Empty for the others: the children
-  /// that a PackedStruct lists say nothing that its schema does not.
+  /// Nullable {values}, {validity, values} or {}; FixedSizeList {items}; List {offsets}; Binary
+  /// {indices, bytes}; Dictionary {indices, items}; Fsst {binary}; FixedSizeBinary {bytes}. Empty
+  /// for the others: the children that a PackedStruct lists say nothing that its schema does not.
   std::vector<ArrayEncoding> children;
 
   bool operator==(const ArrayEncoding&) const = default;
 };
 
-/// Parses an ArrayEncoding from untrusted bytes; a defect is a kCorrupt error at `path`. Every node of the result
-/// has the children its kind demands, and the tree is at most 32 deep.
+/// Parses an ArrayEncoding from untrusted bytes; a defect is a kCorrupt error at `path`. Every node
+/// of the result has the children its kind demands, and the tree is at most 32 deep.
 arrow::Result<ArrayEncoding> ParseArrayEncoding(std::string_view bytes, std::string_view path);
 
-/// Writes `encoding`, whose kinds are those up to kFixedSizeBinary that have all their facts in ArrayEncoding:
-/// Flat, Nullable, FixedSizeList, List, SimpleStruct, Binary, Dictionary, Fsst, Bitpacked, FixedSizeBinary and
-/// BitpackedForNonNeg.
+/// Writes `encoding`, whose kinds are those up to kFixedSizeBinary that have all their facts in
+/// ArrayEncoding: Flat, Nullable, FixedSizeList, List, SimpleStruct, Binary, Dictionary, Fsst,
+/// Bitpacked, FixedSizeBinary and BitpackedForNonNeg.
 arrow::Result<std::string> SerializeArrayEncoding(const ArrayEncoding& encoding);
 
 /// Builds the nodes that are written.

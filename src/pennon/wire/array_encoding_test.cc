@@ -14,8 +14,9 @@ std::string Bytes(std::initializer_list<int> values) {
 }
 
 // A nullable int32 page as the reference writer writes it.
-const std::string kSomeNulls = Bytes({0x12, 0x14, 0x12, 0x12, 0x0a, 0x06, 0x0a, 0x04, 0x08, 0x01, 0x12, 0x00, 0x12, 0x08,
-                                      0x0a, 0x06, 0x08, 0x20, 0x12, 0x02, 0x08, 0x01});
+const std::string kSomeNulls =
+    Bytes({0x12, 0x14, 0x12, 0x12, 0x0a, 0x06, 0x0a, 0x04, 0x08, 0x01, 0x12,
+           0x00, 0x12, 0x08, 0x0a, 0x06, 0x08, 0x20, 0x12, 0x02, 0x08, 0x01});
 
 TEST(ArrayEncodingTest, ReadsTheReferenceBytes) {
   auto parsed = ParseArrayEncoding(kSomeNulls, "f");
@@ -32,12 +33,24 @@ TEST(ArrayEncodingTest, EveryKindComesBack) {
       binary,
       MakeAllNulls(),
       MakeNoNulls(MakeFixedSizeList(4, MakeNoNulls(MakeFlat(16, 0)))),
-      {.kind = ArrayEncodingKind::kList, .null_adjustment = 6, .num_items = 5, .children = {MakeFlat(64, 0)}},
+      {.kind = ArrayEncodingKind::kList,
+       .null_adjustment = 6,
+       .num_items = 5,
+       .children = {MakeFlat(64, 0)}},
       {.kind = ArrayEncodingKind::kSimpleStruct},
-      {.kind = ArrayEncodingKind::kDictionary, .num_items = 3, .children = {MakeFlat(8, 0), binary}},
+      {.kind = ArrayEncodingKind::kDictionary,
+       .num_items = 3,
+       .children = {MakeFlat(8, 0), binary}},
       {.kind = ArrayEncodingKind::kFsst, .symbol_table = "table", .children = {binary}},
-      {.kind = ArrayEncodingKind::kBitpacked, .bits = 16, .packed_bits = 9, .is_signed = true, .buffer = {3, 1}},
-      {.kind = ArrayEncodingKind::kBitpackedForNonNeg, .bits = 32, .packed_bits = 7, .buffer = {2, 0}},
+      {.kind = ArrayEncodingKind::kBitpacked,
+       .bits = 16,
+       .packed_bits = 9,
+       .is_signed = true,
+       .buffer = {3, 1}},
+      {.kind = ArrayEncodingKind::kBitpackedForNonNeg,
+       .bits = 32,
+       .packed_bits = 7,
+       .buffer = {2, 0}},
       {.kind = ArrayEncodingKind::kFixedSizeBinary, .byte_width = 3, .children = {MakeFlat(8, 0)}},
   };
   for (const ArrayEncoding& node : all) {
@@ -62,10 +75,11 @@ TEST(ArrayEncodingTest, KindsOfLaterVersionsAreNamed) {
 }
 
 TEST(ArrayEncodingTest, RefusesWhatLacksParts) {
-  for (const std::string& bad : {std::string(), Bytes({0x12, 0x00}), Bytes({0x12, 0x02, 0x0a, 0x00}),
-                                 Bytes({0x12, 0x04, 0x12, 0x02, 0x12, 0x00}),  // validity missing
-                                 Bytes({0x1a, 0x02, 0x08, 0x04}),              // list without items
-                                 Bytes({0x32, 0x02, 0x18, 0x04}), Bytes({0xba, 0x01, 0x00})}) {
+  for (const std::string& bad :
+       {std::string(), Bytes({0x12, 0x00}), Bytes({0x12, 0x02, 0x0a, 0x00}),
+        Bytes({0x12, 0x04, 0x12, 0x02, 0x12, 0x00}),  // validity missing
+        Bytes({0x1a, 0x02, 0x08, 0x04}),              // list without items
+        Bytes({0x32, 0x02, 0x18, 0x04}), Bytes({0xba, 0x01, 0x00})}) {
     EXPECT_TRUE(ParseArrayEncoding(bad, "f").status().IsIOError());
   }
 }
