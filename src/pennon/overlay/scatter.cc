@@ -24,32 +24,71 @@ void ForEachRun(const SlotList& slots, Run&& run) {
   }
 }
 
+// Bytes of output that many sources are scattered into before moving on: they stay in the second-level cache,
+// where one source after the other over the whole column would miss it for nearly every value.
+constexpr uint64_t kBlockBytes = 128 << 10;
+
+// A list of one slot a value, on its way through the blocks.
+struct Cursor {
+  const uint32_t* offset;
+  const uint32_t* end;
+  uint32_t minus;
+  const uint8_t* from;
+};
+
 // Copies values of a width known at compile time: the loop that a narrow column spends its time in.
 template <size_t kWidth>
-void ScatterWidth(const SlotList& slots, const uint8_t* from, uint8_t* to) {
-  for (const SlotRun& r : slots.runs) {
-    std::memcpy(to + size_t{r.slot} * kWidth, from + size_t{r.cell} * kWidth, size_t{r.count} * kWidth);
-  }
-  const uint32_t* offsets = slots.offsets.data();
-  const uint32_t minus = slots.minus;
-  for (size_t i = 0, n = slots.offsets.size(); i < n; ++i) {
-    std::memcpy(to + size_t{offsets[i] - minus} * kWidth, from + i * kWidth, kWidth);
+void ScatterPlain(std::span<Cursor> cursors, uint64_t slots, uint8_t* to) {
+  const uint64_t block = cursors.size() > 1 ? kBlockBytes / kWidth : slots;
+  for (uint64_t block_end = block;; block_end += block) {
+    for (Cursor& cursor : cursors) {
+      const uint64_t stop = block_end + cursor.minus;
+      const uint32_t* offset = cursor.offset;
+      const uint8_t* from = cursor.from;
+      while (offset != cursor.end && *offset < stop) {
+        std::memcpy(to + size_t{*offset - cursor.minus} * kWidth, from, kWidth);
+        ++offset;
+        from += kWidth;
+      }
+      cursor.offset = offset;
+      cursor.from = from;
+    }
+    if (block_end >= slots) return;
   }
 }
 
-void ScatterBytes(const SlotList& slots, size_t width, const uint8_t* from, uint8_t* to) {
+void ScatterPlain(std::span<Cursor> cursors, size_t width, uint64_t slots, uint8_t* to) {
   switch (width) {
-    case 1: return ScatterWidth<1>(slots, from, to);
-    case 2: return ScatterWidth<2>(slots, from, to);
-    case 4: return ScatterWidth<4>(slots, from, to);
-    case 8: return ScatterWidth<8>(slots, from, to);
-    case 16: return ScatterWidth<16>(slots, from, to);
-    case 32: return ScatterWidth<32>(slots, from, to);
+    case 1: return ScatterPlain<1>(cursors, slots, to);
+    case 2: return ScatterPlain<2>(cursors, slots, to);
+    case 4: return ScatterPlain<4>(cursors, slots, to);
+    case 8: return ScatterPlain<8>(cursors, slots, to);
+    case 16: return ScatterPlain<16>(cursors, slots, to);
+    case 32: return ScatterPlain<32>(cursors, slots, to);
     default:
-      ForEachRun(slots, [&](uint32_t slot, uint32_t count, uint32_t cell) {
-        std::memcpy(to + size_t{slot} * width, from + size_t{cell} * width, size_t{count} * width);
-      });
+      for (Cursor& cursor : cursors) {
+        for (; cursor.offset != cursor.end; ++cursor.offset, cursor.from += width) {
+          std::memcpy(to + size_t{*cursor.offset - cursor.minus} * width, cursor.from, width);
+        }
+      }
   }
+}
+
+// Copies values of `width` bytes a slot; `froms` are where the values of each piece start.
+void ScatterBytes(std::span<const Piece> pieces, std::span<const uint8_t* const> froms, size_t width, uint64_t slots,
+                  uint8_t* to) {
+  std::vector<Cursor> cursors;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    const SlotList& list = *pieces[i].slots;
+    for (const SlotRun& run : list.runs) {
+      std::memcpy(to + size_t{run.slot} * width, froms[i] + size_t{run.cell} * width, size_t{run.count} * width);
+    }
+    const uint32_t* offsets = list.offsets.data();
+    if (!list.offsets.empty()) {
+      cursors.push_back({offsets, offsets + list.offsets.size(), list.minus, froms[i]});
+    }
+  }
+  if (!cursors.empty()) ScatterPlain(cursors, width, slots, to);
 }
 
 // Copies `items` bits a slot; a null `from` stands for ones.
@@ -136,14 +175,18 @@ arrow::Status ScatterFixed(std::span<const Piece> pieces, std::vector<const arro
   uint64_t bits = static_cast<uint64_t>(
       static_cast<const arrow::FixedWidthType&>(*column->type).bit_width());
   uint8_t* to = column->buffers[1]->mutable_data();
+  std::vector<const uint8_t*> froms;
   for (size_t i = 0; i < pieces.size(); ++i) {
     uint64_t first = static_cast<uint64_t>(values[i]->offset) + pieces[i].first * items;
     const uint8_t* from = values[i]->buffers[1]->data();
     if (bits == 1) {
       ScatterBits(*pieces[i].slots, items, from, static_cast<int64_t>(first), to);
     } else {
-      ScatterBytes(*pieces[i].slots, items * bits / 8, from + first * (bits / 8), to);
+      froms.push_back(from + first * (bits / 8));
     }
+  }
+  if (bits != 1 && items != 0) {
+    ScatterBytes(pieces, froms, items * bits / 8, static_cast<uint64_t>(column->length) / items, to);
   }
   return arrow::Status::OK();
 }

@@ -1,0 +1,306 @@
+// Dataset over tables made here, on a store in memory: what reads cost (counted), and how bad input is answered.
+#include "pennon/dataset.h"
+
+#include <numeric>
+#include <random>
+
+#include <arrow/array/builder_binary.h>
+#include <arrow/array/builder_primitive.h>
+#include <arrow/record_batch.h>
+#include <arrow/scalar.h>
+#include <arrow/table.h>
+#include <arrow/type.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "pennon/commit/committer.h"
+#include "pennon/commit/test_table.h"
+#include "pennon/error.h"
+#include "pennon/read/file_cache.h"
+#include "pennon/read/result_cache.h"
+#include "pennon/read/scan.h"
+#include "pennon/read/snapshot.h"
+#include "pennon/read/take.h"
+
+namespace pennon {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kRoot[] = "/users.lance";
+constexpr uint32_t kRows = 20000;
+
+std::shared_ptr<arrow::Array> Int32s(const std::vector<int32_t>& values) {
+  arrow::Int32Builder builder;
+  EXPECT_TRUE(builder.AppendValues(values).ok());
+  return builder.Finish().ValueOrDie();
+}
+
+// Values that no encoding makes smaller, so that bytes read tell rows read.
+std::vector<int32_t> Noise(uint32_t count, uint32_t seed) {
+  std::mt19937 random(seed);
+  std::vector<int32_t> values(count);
+  for (int32_t& value : values) value = static_cast<int32_t>(random());
+  return values;
+}
+
+std::vector<uint32_t> Range(uint32_t first, uint32_t end, uint32_t step = 1) {
+  std::vector<uint32_t> offsets;
+  for (uint32_t i = first; i < end; i += step) offsets.push_back(i);
+  return offsets;
+}
+
+class DatasetTest : public ::testing::Test {
+ protected:
+  // Two fragments with columns a and b of noise.
+  void SetUp() override {
+    location_ = {MakeMemoryStore(), kRoot};
+    auto schema = arrow::schema({arrow::field("a", arrow::int32()), arrow::field("b", arrow::int32())});
+    auto manifest = commit::CreateTestTable(location_, *schema, {}).ValueOrDie();
+    std::vector<table::Fragment> fragments;
+    for (uint32_t f = 0; f < 2; ++f) {
+      a_.push_back(Noise(kRows, 10 + f));
+      b_.push_back(Noise(kRows, 20 + f));
+      fragments.push_back(
+          commit::WriteTestFragment(location_, *manifest, {Int32s(a_[f]), Int32s(b_[f])}).ValueOrDie());
+    }
+    auto append = std::make_shared<commit::TestAppend>(std::move(fragments));
+    ASSERT_TRUE(commit::Commit({location_, manifest, append, {}}).ok());
+  }
+
+  Dataset Open(std::optional<uint64_t> version = {}) {
+    OpenOptions options;
+    options.version = version;
+    options.context.store = location_.store;
+    return Dataset::Open(kRoot, options).ValueOrDie();
+  }
+  std::shared_ptr<const read::Snapshot> OpenSnapshot() {
+    Context context;
+    context.store = location_.store;
+    return read::OpenSnapshot(kRoot, kRoot, {}, context).ValueOrDie();
+  }
+
+  // Overlays a at `offsets` of a fragment with new noise, in the table and in a_.
+  void Overlay(uint32_t fragment, const std::vector<uint32_t>& offsets) {
+    std::vector<int32_t> values = Noise(static_cast<uint32_t>(offsets.size()), ++seed_);
+    auto done = Open().WriteOverlay(fragment, {{"a", offsets, Int32s(values)}});
+    ASSERT_TRUE(done.ok()) << done.status().ToString();
+    for (size_t i = 0; i < offsets.size(); ++i) a_[fragment][offsets[i]] = values[i];
+  }
+
+  static std::vector<int32_t> ValuesOf(const arrow::Table& table, int column = 0) {
+    std::vector<int32_t> values;
+    for (const auto& chunk : table.column(column)->chunks()) {
+      const auto& array = static_cast<const arrow::Int32Array&>(*chunk);
+      values.insert(values.end(), array.raw_values(), array.raw_values() + array.length());
+    }
+    return values;
+  }
+
+  std::vector<int32_t> AllA() const {
+    std::vector<int32_t> all = a_[0];
+    all.insert(all.end(), a_[1].begin(), a_[1].end());
+    return all;
+  }
+
+  // Scans column a through a fresh handle whose footers are cached; gives what the scan itself cost.
+  IoStats ScanCost(const std::shared_ptr<const read::Snapshot>& snapshot) {
+    for (int i = 0; i < 2; ++i) {
+      snapshot->counter->Take();
+      auto reader = read::Scan(snapshot, {.columns = {"a"}}).ValueOrDie();
+      auto table = reader->ToTable().ValueOrDie();
+      EXPECT_EQ(ValuesOf(*table), AllA());
+    }
+    return snapshot->counter->Take();
+  }
+
+  table::TableLocation location_;
+  std::vector<std::vector<int32_t>> a_;
+  std::vector<std::vector<int32_t>> b_;
+  uint32_t seed_ = 100;
+};
+
+TEST_F(DatasetTest, ScanOfOneColumnReadsThatColumn) {
+  IoStats cost = ScanCost(OpenSnapshot());
+  EXPECT_GE(cost.bytes, 2 * kRows * 4u);
+  EXPECT_LT(cost.bytes, 2 * kRows * 4u * 11 / 10);
+  EXPECT_EQ(cost.requests, 2u);
+}
+
+TEST_F(DatasetTest, ScanReadsEachOverlayFileOnce) {
+  IoStats bare = ScanCost(OpenSnapshot());
+  for (uint32_t i = 0; i < 8; ++i) Overlay(i % 2, Range(i, kRows, 10));
+  IoStats cost = ScanCost(OpenSnapshot());
+  EXPECT_EQ(cost.requests, bare.requests + 8);
+  EXPECT_LT(cost.bytes, bare.bytes + 8 * (kRows / 10 * 4 + 2000));
+}
+
+TEST_F(DatasetTest, ALosingValueIsNeverRead) {
+  Overlay(0, Range(0, 4000, 2));
+  Overlay(0, Range(0, 4000, 2));
+  auto snapshot = OpenSnapshot();
+  auto table = read::Scan(snapshot, {.columns = {"a"}}).ValueOrDie()->ToTable().ValueOrDie();
+  EXPECT_EQ(ValuesOf(*table), AllA());
+  EXPECT_EQ(snapshot->files->opened(), 3u) << "two base files and the newer overlay";
+}
+
+TEST_F(DatasetTest, ABaseColumnThatIsAllOverlaidIsNotRead) {
+  Overlay(0, Range(0, kRows));
+  auto snapshot = OpenSnapshot();
+  IoStats cost = ScanCost(snapshot);
+  EXPECT_EQ(snapshot->files->opened(), 2u) << "one base file, one overlay";
+  EXPECT_LT(cost.bytes, 2 * kRows * 4u * 11 / 10);
+}
+
+TEST_F(DatasetTest, OverlaidPartsOfTheBaseAreNotRead) {
+  IoStats bare = ScanCost(OpenSnapshot());
+  Overlay(0, Range(2000, 18000));
+  auto snapshot = OpenSnapshot();
+  IoStats cost = ScanCost(snapshot);
+  // 16,000 values come from the overlay instead of the base; what is left of the base is 4,000 values and the
+  // rest of two access units.
+  EXPECT_LT(cost.bytes, bare.bytes + bare.bytes / 10);
+}
+
+TEST_F(DatasetTest, OpeningAndForeignColumnsParseNoCoverage) {
+  for (uint32_t i = 0; i < 4; ++i) Overlay(0, Range(i, 1000, 10));
+  auto snapshot = OpenSnapshot();
+  EXPECT_EQ(snapshot->results->counters().bitmaps_parsed, 0u);
+  auto table = read::Scan(snapshot, {.columns = {"b", "_rowaddr"}}).ValueOrDie()->ToTable().ValueOrDie();
+  EXPECT_EQ(table->num_rows(), 2 * kRows);
+  EXPECT_EQ(snapshot->results->counters().bitmaps_parsed, 0u);
+  EXPECT_EQ(read::CountRows(snapshot, {}).ValueOrDie(), 2 * kRows);
+  EXPECT_EQ(snapshot->results->counters().bitmaps_parsed, 0u);
+  ASSERT_TRUE(read::Scan(snapshot, {.columns = {"a"}}).ValueOrDie()->ToTable().ok());
+  EXPECT_EQ(snapshot->results->counters().bitmaps_parsed, 4u);
+  EXPECT_EQ(snapshot->results->counters().winner_maps_built, 1u);
+  ASSERT_TRUE(read::Scan(snapshot, {.columns = {"a"}}).ValueOrDie()->ToTable().ok());
+  EXPECT_EQ(snapshot->results->counters().bitmaps_parsed, 4u) << "winner maps are kept";
+}
+
+TEST_F(DatasetTest, TakeOpensOnlyOverlaysThatGiveARow) {
+  for (uint32_t i = 0; i < 4; ++i) Overlay(0, Range(i, 1000, 10));
+  auto take = [&](std::vector<int64_t> rows, uint64_t files) {
+    auto snapshot = OpenSnapshot();
+    auto places = read::FindPositions(snapshot, rows).ValueOrDie();
+    auto table = read::TakeRows(snapshot, places, {.columns = {"a"}}).ValueOrDie();
+    std::vector<int32_t> expected;
+    for (int64_t row : rows) expected.push_back(AllA()[static_cast<size_t>(row)]);
+    EXPECT_EQ(ValuesOf(*table), expected);
+    EXPECT_EQ(snapshot->files->opened(), files);
+    return snapshot->counter->Take();
+  };
+  IoStats untouched = take({5, 7, 5, 1999, 20001}, 2);
+  EXPECT_LT(untouched.bytes, 100000u);
+  take({2, 12, 992}, 1);
+  take({13, 5, 13, 23000}, 3);
+}
+
+TEST_F(DatasetTest, LimitReadsNoMoreFragmentsThanItNeeds) {
+  auto snapshot = OpenSnapshot();
+  auto table = read::Scan(snapshot, {.columns = {"a"}, .limit = 10, .offset = 3}).ValueOrDie()->ToTable().ValueOrDie();
+  EXPECT_EQ(ValuesOf(*table), std::vector<int32_t>(a_[0].begin() + 3, a_[0].begin() + 13));
+  EXPECT_EQ(snapshot->files->opened(), 1u);
+  EXPECT_LT(snapshot->counter->Take().bytes, 40000u);
+  snapshot = OpenSnapshot();
+  table = read::Scan(snapshot, {.columns = {"a"}, .limit = 2, .offset = kRows + 1}).ValueOrDie()->ToTable().ValueOrDie();
+  EXPECT_EQ(ValuesOf(*table), std::vector<int32_t>(a_[1].begin() + 1, a_[1].begin() + 3));
+  EXPECT_EQ(snapshot->files->opened(), 1u) << "fragments before the offset are not opened";
+}
+
+TEST_F(DatasetTest, FilterSeesOverlaidValues) {
+  Overlay(1, {7, 9});
+  Dataset dataset = Open();
+  std::string value = std::to_string(a_[1][9]);
+  auto table = dataset.ToTable({.columns = {"b", "a"}, .where = "a = " + value, .with_row_address = true}).ValueOrDie();
+  ASSERT_EQ(table->num_rows(), 1);
+  EXPECT_EQ(ValuesOf(*table, 0)[0], b_[1][9]);
+  EXPECT_EQ(ValuesOf(*table, 1)[0], a_[1][9]);
+  EXPECT_EQ(table->column(2)->GetScalar(0).ValueOrDie()->ToString(), std::to_string((uint64_t{1} << 32) + 9));
+  EXPECT_EQ(dataset.CountRows("a = " + value).ValueOrDie(), 1);
+  EXPECT_EQ(Open(2).CountRows("a = " + value).ValueOrDie(), 0) << "the version before the overlay";
+}
+
+TEST_F(DatasetTest, SelectiveFilterReadsFewBytesOfOtherColumns) {
+  Dataset dataset = Open();
+  ASSERT_TRUE(dataset.ToTable().ok());
+  dataset.TakeIoStats();
+  auto table = dataset.ToTable({.columns = {"b"}, .where = "a = " + std::to_string(a_[0][777])}).ValueOrDie();
+  EXPECT_EQ(ValuesOf(*table), std::vector<int32_t>{b_[0][777]});
+  EXPECT_LT(dataset.TakeIoStats().bytes, 2 * kRows * 4u * 13 / 10) << "all of a, one access unit of b";
+}
+
+TEST_F(DatasetTest, DroppingAScanEarlyIsSafe) {
+  Dataset dataset = Open();
+  for (int i = 0; i < 20; ++i) {
+    auto reader = dataset.Scan({.batch_size = 100}).ValueOrDie();
+    std::shared_ptr<arrow::RecordBatch> batch;
+    if (i % 2 == 0) {
+      ASSERT_TRUE(reader->ReadNext(&batch).ok());
+      EXPECT_EQ(batch->num_rows(), 100);
+    }
+  }
+}
+
+TEST_F(DatasetTest, ExplainNamesWinnerAndWhatItShadows) {
+  int32_t base = a_[0][42];
+  Overlay(0, {40, 42});
+  int32_t first = a_[0][42];
+  Overlay(0, {1, 2, 42, 50});
+  Dataset dataset = Open();
+  auto cell = dataset.ExplainCell(42, "a").ValueOrDie();
+  EXPECT_TRUE(cell.winner.overlay);
+  EXPECT_EQ(cell.winner.version, 4u);
+  EXPECT_EQ(cell.winner.rank, 2u);
+  EXPECT_EQ(cell.value->ToString(), std::to_string(a_[0][42]));
+  ASSERT_EQ(cell.shadowed.size(), 2u);
+  EXPECT_EQ(cell.shadowed[0].version, 3u);
+  EXPECT_EQ(cell.shadowed[0].value->ToString(), std::to_string(first));
+  EXPECT_FALSE(cell.shadowed[1].overlay);
+  EXPECT_EQ(cell.shadowed[1].value->ToString(), std::to_string(base));
+  EXPECT_FALSE(dataset.ExplainCell(42, "b").ValueOrDie().winner.overlay);
+}
+
+TEST_F(DatasetTest, OverlaysTellWhatStillWins) {
+  Overlay(0, {1, 2, 3, 4});
+  Overlay(0, {3, 4, 5});
+  auto list = Open().Overlays().ValueOrDie();
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0].cells, 4u);
+  EXPECT_EQ(list[0].winning, 2u);
+  EXPECT_EQ(list[1].winning, 3u);
+  EXPECT_EQ(list[1].committed_version, 4u);
+  EXPECT_EQ(list[1].fields[0].name, "a");
+  auto info = Open().Info().ValueOrDie();
+  EXPECT_EQ(info.overlays, 2u);
+  EXPECT_EQ(info.rows, 2 * kRows);
+  EXPECT_EQ(Open().Versions().ValueOrDie().size(), 4u);
+}
+
+TEST_F(DatasetTest, VersionInTheUri) {
+  Overlay(0, {1});
+  OpenOptions options;
+  options.context.store = location_.store;
+  EXPECT_EQ(Dataset::Open(std::string(kRoot) + "@2", options).ValueOrDie().version(), 2u);
+  EXPECT_EQ(Dataset::Open(std::string(kRoot) + "@2", options).ValueOrDie().Checkout({}).ValueOrDie().version(), 3u);
+  EXPECT_FALSE(Dataset::Open(std::string(kRoot) + "@99", options).ok());
+}
+
+TEST_F(DatasetTest, BadInputIsExplained) {
+  Dataset dataset = Open();
+  arrow::Status status = dataset.ToTable({.columns = {"aa"}}).status();
+  EXPECT_THAT(status.message(), HasSubstr("no such column: `aa`"));
+  EXPECT_THAT(status.message(), HasSubstr("did you mean `a`?"));
+  EXPECT_THAT(dataset.Take({3, 2 * kRows}).status().message(), HasSubstr("out of range: 40000"));
+  EXPECT_THAT(dataset.Take({-1}).status().message(), HasSubstr("out of range: -1"));
+  EXPECT_FALSE(dataset.ToTable({.batch_size = 0}).ok());
+  EXPECT_FALSE(dataset.ToTable({.limit = -1}).ok());
+  EXPECT_FALSE(dataset.ToTable({.fragments = {7}}).ok());
+  EXPECT_FALSE(dataset.ToTable({.where = "a"}).ok());
+  std::vector<uint64_t> addresses = {5, uint64_t{9} << 32};
+  EXPECT_THAT(dataset.TakeAddresses(addresses).status().message(), HasSubstr("no live row at this address"));
+  EXPECT_EQ(dataset.TakeRowIds(addresses).ValueOrDie()->num_rows(), 1);
+}
+
+}  // namespace
+}  // namespace pennon
