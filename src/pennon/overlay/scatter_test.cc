@@ -163,6 +163,38 @@ TEST(Scatter, FixedSizeListsWithItemNulls) {
   }
 }
 
+// Long enough for several blocks of the narrow loops.
+TEST(Scatter, LongColumnsOfManySources) {
+  constexpr uint32_t kLength = 150000;
+  constexpr uint32_t kSources = 7;
+  std::vector<int64_t> expected(kLength);
+  std::iota(expected.begin(), expected.end(), 0);
+  arrow::Int64Builder base;
+  ASSERT_TRUE(base.AppendValues(expected).ok());
+  std::vector<std::vector<uint32_t>> offsets(kSources);
+  for (uint32_t slot = 0; slot < kLength; ++slot) {
+    uint32_t source = Pick(kSources + 1);
+    if (source < kSources) offsets[source].push_back(slot);
+  }
+  std::vector<std::shared_ptr<arrow::Array>> values;
+  std::vector<SlotList> lists(kSources);
+  std::vector<Piece> pieces;
+  for (uint32_t source = 0; source < kSources; ++source) {
+    arrow::Int64Builder builder;
+    for (uint32_t slot : offsets[source]) {
+      expected[slot] = -int64_t{slot} * 10 - source;
+      ASSERT_TRUE(builder.Append(expected[slot]).ok());
+    }
+    values.push_back(builder.Finish().ValueOrDie());
+    lists[source].offsets = offsets[source];
+    pieces.push_back({values[source]->data().get(), 0, &lists[source]});
+  }
+  auto column = Writable(base.Finish().ValueOrDie()->data());
+  ASSERT_TRUE(ScatterPieces(pieces, column.get(), arrow::default_memory_pool()).ok());
+  const int64_t* got = column->GetValues<int64_t>(1);
+  EXPECT_EQ(std::vector<int64_t>(got, got + kLength), expected);
+}
+
 TEST(Scatter, NullColumnTakesValues) {
   for (const auto& type : {arrow::int32(), arrow::utf8(), arrow::boolean(),
                            arrow::fixed_size_list(arrow::float32(), 3)}) {
