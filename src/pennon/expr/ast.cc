@@ -27,9 +27,10 @@ std::string Excerpt(std::string_view sql, int position) {
 arrow::Status ErrorAt(std::string_view sql, int position, const std::string& message) {
   if (sql.empty() || position <= 0) return InvalidInput("invalid expression: ", message);
   std::string excerpt = Excerpt(sql, position);
-  if (excerpt.empty()) return InvalidInput("invalid expression: ", message, ", at the end of the text");
-  return InvalidInput("invalid expression: ", message, ", at character ", position, ", near `", excerpt,
-                      "`");
+  if (excerpt.empty())
+    return InvalidInput("invalid expression: ", message, ", at the end of the text");
+  return InvalidInput("invalid expression: ", message, ", at character ", position, ", near `",
+                      excerpt, "`");
 }
 
 }  // namespace pennon::expr

@@ -18,18 +18,18 @@ inline constexpr int kMaxDepth = 400;
 
 enum class AstKind {
   kNull,
-  kBoolean,     ///< `flag`
-  kNumber,      ///< `text`: decimal digits, sign, point, exponent
-  kString,      ///< `text`
-  kBytes,       ///< `text`: the bytes themselves
-  kScalar,      ///< `scalar`: a literal that has its type already
-  kColumn,      ///< `path`: the top-level column, then fields inside it
-  kField,       ///< args[0], field `text` of it
-  kSubscript,   ///< args[0][args[1]]
-  kCompare,     ///< `text` is one of = <> < <= > >=
-  kDistinct,    ///< args[0] IS [NOT: `flag`] DISTINCT FROM args[1]
-  kIn,          ///< args[0] IN (the other args)
-  kInValues,    ///< args[0] is one of `values`; `options` are arrow's SetLookupOptions
+  kBoolean,    ///< `flag`
+  kNumber,     ///< `text`: decimal digits, sign, point, exponent
+  kString,     ///< `text`
+  kBytes,      ///< `text`: the bytes themselves
+  kScalar,     ///< `scalar`: a literal that has its type already
+  kColumn,     ///< `path`: the top-level column, then fields inside it
+  kField,      ///< args[0], field `text` of it
+  kSubscript,  ///< args[0][args[1]]
+  kCompare,    ///< `text` is one of = <> < <= > >=
+  kDistinct,   ///< args[0] IS [NOT: `flag`] DISTINCT FROM args[1]
+  kIn,         ///< args[0] IN (the other args)
+  kInValues,   ///< args[0] is one of `values`; `options` are arrow's SetLookupOptions
   kAnd,
   kOr,
   kNot,
@@ -38,11 +38,11 @@ enum class AstKind {
   kLike,        ///< args: text, pattern, optional escape; `flag`: case is ignored
   kArithmetic,  ///< `text` is one of + - * / %
   kNegate,
-  kCast,        ///< args[0] to `type`
-  kCase,        ///< condition, value, condition, value, …, value for the rest
-  kList,        ///< a list literal
-  kCall,        ///< function `text`, in lower case
-  kArrowCall,   ///< the arrow function `text` with `options`
+  kCast,       ///< args[0] to `type`
+  kCase,       ///< condition, value, condition, value, …, value for the rest
+  kList,       ///< a list literal
+  kCall,       ///< function `text`, in lower case
+  kArrowCall,  ///< the arrow function `text` with `options`
 };
 
 struct Ast {

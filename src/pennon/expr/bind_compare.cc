@@ -1,4 +1,5 @@
-// Comparisons, IN, IS DISTINCT FROM and LIKE. A literal is compared exactly, whatever the column's type.
+// Comparisons, IN, IS DISTINCT FROM and LIKE. A literal is compared exactly, whatever the column's
+// type.
 #include <utility>
 
 #include <arrow/array.h>
@@ -19,8 +20,8 @@ namespace {
 
 using Lookup = arrow::compute::SetLookupOptions;
 
-// A literal that lies outside the values of a type, or between two of them, as one comparison with `floor`:
-// x < 1.5 is x <= 1, x > 1.5 is x > 1, x = 1.5 is false.
+// A literal that lies outside the values of a type, or between two of them, as one comparison with
+// `floor`: x < 1.5 is x <= 1, x > 1.5 is x > 1, x = 1.5 is false.
 arrow::Result<NodePtr> CompareUnheld(CompareOp op, NodePtr value, const PlacedLiteral& literal) {
   if (op == CompareOp::kEqual || op == CompareOp::kNotEqual) {
     return MakeUnlessNull(std::move(value), op == CompareOp::kNotEqual);
@@ -61,17 +62,20 @@ arrow::Result<NodePtr> Binder::CompareLiteral(CompareOp op, NodePtr value, const
   return MakeCompare(op, std::move(value), MakeLiteral(placed.value));
 }
 
-arrow::Result<NodePtr> Binder::CompareNodes(CompareOp op, NodePtr left, NodePtr right, const Ast& at) {
+arrow::Result<NodePtr> Binder::CompareNodes(CompareOp op, NodePtr left, NodePtr right,
+                                            const Ast& at) {
   if (IsNull(left) || IsNull(right)) return MakeNull(arrow::boolean());
   if (!left->type->Equals(*right->type)) {
-    if (left->is_literal() && !right->is_literal()) return CompareNodes(Flip(op), std::move(right), std::move(left), at);
+    if (left->is_literal() && !right->is_literal())
+      return CompareNodes(Flip(op), std::move(right), std::move(left), at);
     if (right->is_literal() && !arrow::is_nested(left->type->id())) {
       return CompareLiteral(op, std::move(left), TypedLiteral(at, right->value));
     }
   }
   std::shared_ptr<arrow::DataType> common = CommonType(left->type, right->type);
   if (!common || arrow::is_nested(common->id())) {
-    return Error(at, "values of these types cannot be compared: " + left->type->ToString() + ", " + right->type->ToString());
+    return Error(at, "values of these types cannot be compared: " + left->type->ToString() + ", " +
+                         right->type->ToString());
   }
   ARROW_ASSIGN_OR_RAISE(left, Coerce(std::move(left), common));
   ARROW_ASSIGN_OR_RAISE(right, Coerce(std::move(right), common));
@@ -93,7 +97,8 @@ arrow::Result<NodePtr> Binder::BindSame(const Ast& left, const Ast& right) {
   if (IsNull(other)) return MakeIsNull(std::move(value));
   std::shared_ptr<arrow::DataType> common = CommonType(value->type, other->type);
   if (!common || arrow::is_nested(common->id())) {
-    return Error(left, "values of these types cannot be compared: " + value->type->ToString() + ", " + other->type->ToString());
+    return Error(left, "values of these types cannot be compared: " + value->type->ToString() +
+                           ", " + other->type->ToString());
   }
   ARROW_ASSIGN_OR_RAISE(value, Coerce(std::move(value), common));
   ARROW_ASSIGN_OR_RAISE(other, Coerce(std::move(other), common));
@@ -119,17 +124,19 @@ arrow::Result<NodePtr> Binder::InList(NodePtr value, const std::vector<Ast>& ite
     } else if (IsUntyped(item) || item.kind == AstKind::kBytes || item.kind == AstKind::kBoolean) {
       ARROW_ASSIGN_OR_RAISE(PlacedLiteral placed, Placed(item, PlaceLiteral(item, value->type)));
       // No value equals a literal that the type does not hold.
-      if (placed.standing == Standing::kExact) ARROW_RETURN_NOT_OK(builder->AppendScalar(*placed.value));
+      if (placed.standing == Standing::kExact)
+        ARROW_RETURN_NOT_OK(builder->AppendScalar(*placed.value));
     } else {
       ARROW_ASSIGN_OR_RAISE(NodePtr other, Bind(item));
-      ARROW_ASSIGN_OR_RAISE(NodePtr equal, CompareNodes(CompareOp::kEqual, value, std::move(other), item));
+      ARROW_ASSIGN_OR_RAISE(NodePtr equal,
+                            CompareNodes(CompareOp::kEqual, value, std::move(other), item));
       others.push_back(std::move(equal));
     }
   }
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> values, builder->Finish());
-  ARROW_ASSIGN_OR_RAISE(NodePtr in_values, values->length() == 0
-                                               ? MakeUnlessNull(value, false)
-                                               : MakeIn(value, std::move(values), Lookup::INCONCLUSIVE));
+  ARROW_ASSIGN_OR_RAISE(NodePtr in_values, values->length() == 0 ? MakeUnlessNull(value, false)
+                                                                 : MakeIn(value, std::move(values),
+                                                                          Lookup::INCONCLUSIVE));
   others.insert(others.begin(), std::move(in_values));
   return MakeLogic(NodeKind::kOr, std::move(others));
 }
@@ -144,14 +151,17 @@ arrow::Result<NodePtr> Binder::BindInValues(const Ast& ast) {
     for (int64_t i = 0; i < values->length(); ++i) {
       ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Scalar> scalar, values->GetScalar(i));
       if (scalar->type->id() == arrow::Type::DICTIONARY && scalar->is_valid) {
-        ARROW_ASSIGN_OR_RAISE(scalar, static_cast<const arrow::DictionaryScalar&>(*scalar).GetEncodedValue());
+        ARROW_ASSIGN_OR_RAISE(
+            scalar, static_cast<const arrow::DictionaryScalar&>(*scalar).GetEncodedValue());
       }
       if (!scalar->is_valid) {
         ARROW_RETURN_NOT_OK(builder->AppendNull());
         continue;
       }
-      ARROW_ASSIGN_OR_RAISE(PlacedLiteral placed, PlaceLiteral(TypedLiteral(ast, scalar), value->type));
-      if (placed.standing == Standing::kExact) ARROW_RETURN_NOT_OK(builder->AppendScalar(*placed.value));
+      ARROW_ASSIGN_OR_RAISE(PlacedLiteral placed,
+                            PlaceLiteral(TypedLiteral(ast, scalar), value->type));
+      if (placed.standing == Standing::kExact)
+        ARROW_RETURN_NOT_OK(builder->AppendScalar(*placed.value));
     }
     ARROW_ASSIGN_OR_RAISE(values, builder->Finish());
   }
@@ -164,8 +174,9 @@ arrow::Result<NodePtr> Binder::BindLike(const Ast& ast) {
   char escape = '\\';
   if (ast.args.size() > 2) {
     const Ast& given = ast.args[2];
-    const bool is_character = given.kind == AstKind::kString && given.text.size() <= 1 &&
-                              (given.text.empty() || static_cast<unsigned char>(given.text[0]) < 0x80);
+    const bool is_character =
+        given.kind == AstKind::kString && given.text.size() <= 1 &&
+        (given.text.empty() || static_cast<unsigned char>(given.text[0]) < 0x80);
     if (!is_character) return Error(given, "ESCAPE takes one ASCII character");
     escape = given.text.empty() ? '\0' : given.text[0];
   }

@@ -23,7 +23,8 @@ namespace {
 arrow::Result<NodePtr> Plain(NodePtr value) {
   switch (value->type->id()) {
     case arrow::Type::DICTIONARY:
-      return MakeSafeCast(value, static_cast<const arrow::DictionaryType&>(*value->type).value_type());
+      return MakeSafeCast(value,
+                          static_cast<const arrow::DictionaryType&>(*value->type).value_type());
     case arrow::Type::STRING_VIEW:
       return MakeSafeCast(value, arrow::utf8());
     case arrow::Type::BINARY_VIEW:
@@ -38,7 +39,8 @@ arrow::Result<NodePtr> Plain(NodePtr value) {
 std::string SomeNames(const arrow::FieldVector& fields) {
   constexpr size_t kShown = 12;
   std::string names;
-  for (size_t i = 0; i < std::min(fields.size(), kShown); ++i) names += (i ? ", " : "") + fields[i]->name();
+  for (size_t i = 0; i < std::min(fields.size(), kShown); ++i)
+    names += (i ? ", " : "") + fields[i]->name();
   return names + (fields.size() > kShown ? ", …" : "");
 }
 
@@ -95,7 +97,8 @@ arrow::Result<NodePtr> Binder::BindUnplaced(const Ast& ast) {
     case AstKind::kNot:
       return BindLogic(ast);
     case AstKind::kIsNull: {
-      ARROW_ASSIGN_OR_RAISE(NodePtr value, ast.text == "unknown" ? BindCondition(ast.args[0]) : Bind(ast.args[0]));
+      ARROW_ASSIGN_OR_RAISE(NodePtr value,
+                            ast.text == "unknown" ? BindCondition(ast.args[0]) : Bind(ast.args[0]));
       return MakeIsNull(std::move(value));
     }
     case AstKind::kIsBoolean: {
@@ -144,20 +147,25 @@ arrow::Result<NodePtr> Binder::BindColumn(const Ast& ast) {
 
 arrow::Result<NodePtr> Binder::Field(const Ast& at, NodePtr value, const std::string& name) {
   if (value->type->id() != arrow::Type::STRUCT) {
-    return Error(at, "only a struct has fields; `" + name + "` is asked of " + value->type->ToString());
+    return Error(at,
+                 "only a struct has fields; `" + name + "` is asked of " + value->type->ToString());
   }
   const auto& type = static_cast<const arrow::StructType&>(*value->type);
   const int index = type.GetFieldIndex(name);
-  if (index < 0) return Error(at, "there is no field " + name + " among " + SomeNames(type.fields()));
-  return MakeArrowCall("struct_field", {std::move(value)},
-                       std::make_shared<arrow::compute::StructFieldOptions>(std::vector<int>{index}));
+  if (index < 0)
+    return Error(at, "there is no field " + name + " among " + SomeNames(type.fields()));
+  return MakeArrowCall(
+      "struct_field", {std::move(value)},
+      std::make_shared<arrow::compute::StructFieldOptions>(std::vector<int>{index}));
 }
 
 arrow::Result<NodePtr> Binder::BindSubscript(const Ast& ast) {
   ARROW_ASSIGN_OR_RAISE(NodePtr list, Bind(ast.args[0]));
   ARROW_ASSIGN_OR_RAISE(NodePtr index, Bind(ast.args[1]));
-  if (!IsList(*list->type)) return Error(ast, "only a list has elements; found " + list->type->ToString());
-  if (!arrow::is_integer(index->type->id())) return Error(ast, "the index of an element must be an integer");
+  if (!IsList(*list->type))
+    return Error(ast, "only a list has elements; found " + list->type->ToString());
+  if (!arrow::is_integer(index->type->id()))
+    return Error(ast, "the index of an element must be an integer");
   return MakeElement(std::move(list), std::move(index));
 }
 
@@ -184,7 +192,7 @@ arrow::Result<NodePtr> Binder::BindLogic(const Ast& ast) {
     ARROW_ASSIGN_OR_RAISE(NodePtr term, BindCondition(arg));
     terms.push_back(std::move(term));
   }
-  const NodeKind kind = ast.kind == AstKind::kAnd ? NodeKind::kAnd
+  const NodeKind kind = ast.kind == AstKind::kAnd  ? NodeKind::kAnd
                         : ast.kind == AstKind::kOr ? NodeKind::kOr
                                                    : NodeKind::kNot;
   return MakeLogic(kind, std::move(terms));
@@ -205,7 +213,8 @@ arrow::Result<NodePtr> Binder::BindCase(const Ast& ast) {
   return MakeCase(std::move(args));
 }
 
-arrow::Result<NodePtr> Binder::BindNear(const Ast& ast, const std::shared_ptr<arrow::DataType>& type) {
+arrow::Result<NodePtr> Binder::BindNear(const Ast& ast,
+                                        const std::shared_ptr<arrow::DataType>& type) {
   if (ast.kind == AstKind::kNull) return MakeNull(type);
   if (!IsUntyped(ast)) return Bind(ast);
   arrow::Result<PlacedLiteral> placed = PlaceLiteral(ast, type);
@@ -218,9 +227,11 @@ arrow::Result<std::vector<NodePtr>> Binder::BindTogether(const std::vector<const
   std::shared_ptr<arrow::DataType> common;
   auto meet = [&](size_t i) -> arrow::Status {
     if (nodes[i]->type->id() == arrow::Type::NA) return arrow::Status::OK();
-    std::shared_ptr<arrow::DataType> next = common ? CommonType(common, nodes[i]->type) : nodes[i]->type;
+    std::shared_ptr<arrow::DataType> next =
+        common ? CommonType(common, nodes[i]->type) : nodes[i]->type;
     if (!next) {
-      return Error(*asts[i], "the values have no common type: " + common->ToString() + ", " + nodes[i]->type->ToString());
+      return Error(*asts[i], "the values have no common type: " + common->ToString() + ", " +
+                                 nodes[i]->type->ToString());
     }
     common = std::move(next);
     return arrow::Status::OK();

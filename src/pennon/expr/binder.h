@@ -30,8 +30,8 @@ class Binder {
   arrow::Result<NodePtr> BindText(const Ast& ast);
   /// Binds several trees to the one type that all of them meet in, for CASE and coalesce.
   arrow::Result<std::vector<NodePtr>> BindTogether(const std::vector<const Ast*>& asts);
-  /// Binds a literal to `type` if it is one that `type` holds exactly (numbers round to floats), else binds
-  /// it on its own.
+  /// Binds a literal to `type` if it is one that `type` holds exactly (numbers round to floats),
+  /// else binds it on its own.
   arrow::Result<NodePtr> BindNear(const Ast& ast, const std::shared_ptr<arrow::DataType>& type);
   /// Binds for storing in `type`: anything that does not fit is an error, here or when evaluated.
   arrow::Result<NodePtr> BindStored(const Ast& ast, const std::shared_ptr<arrow::DataType>& type);
@@ -71,7 +71,8 @@ class Binder {
   arrow::Result<NodePtr> BindList(const Ast& ast);
   arrow::Result<NodePtr> BindSubscript(const Ast& ast);
   arrow::Result<NodePtr> Field(const Ast& at, NodePtr value, const std::string& name);
-  arrow::Result<NodePtr> CastNode(const Ast& at, NodePtr value, const std::shared_ptr<arrow::DataType>& type);
+  arrow::Result<NodePtr> CastNode(const Ast& at, NodePtr value,
+                                  const std::shared_ptr<arrow::DataType>& type);
 
   const arrow::Schema& input_;
   std::string_view sql_;

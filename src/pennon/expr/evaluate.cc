@@ -23,14 +23,15 @@ arrow::Result<Datum> FillNull(const Datum& value, bool answer, cp::ExecContext* 
   return cp::CallFunction("coalesce", {value, Datum(answer)}, context);
 }
 
-arrow::Result<std::shared_ptr<arrow::Array>> AsArray(const Datum& value, int64_t length, cp::ExecContext* context) {
+arrow::Result<std::shared_ptr<arrow::Array>> AsArray(const Datum& value, int64_t length,
+                                                     cp::ExecContext* context) {
   if (!value.is_scalar()) return value.make_array();
   return arrow::MakeArrayFromScalar(*value.scalar(), length, context->memory_pool());
 }
 
 // Computes `node` in the rows where `mask` (a boolean without NULL) is true; other rows are NULL.
-arrow::Result<Datum> EvaluateWhere(const Node& node, const std::vector<Datum>& columns, int64_t length,
-                                   const Datum& mask, cp::ExecContext* context) {
+arrow::Result<Datum> EvaluateWhere(const Node& node, const std::vector<Datum>& columns,
+                                   int64_t length, const Datum& mask, cp::ExecContext* context) {
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> wanted, AsArray(mask, length, context));
   const auto& bits = static_cast<const arrow::BooleanArray&>(*wanted);
   const int64_t count = bits.true_count();
@@ -39,7 +40,8 @@ arrow::Result<Datum> EvaluateWhere(const Node& node, const std::vector<Datum>& c
   std::vector<Datum> kept(columns.size());
   for (size_t i = 0; i < columns.size(); ++i) {
     if (columns[i].kind() == Datum::NONE) continue;
-    ARROW_ASSIGN_OR_RAISE(kept[i], cp::Filter(columns[i], wanted, cp::FilterOptions::Defaults(), context));
+    ARROW_ASSIGN_OR_RAISE(kept[i],
+                          cp::Filter(columns[i], wanted, cp::FilterOptions::Defaults(), context));
   }
   ARROW_ASSIGN_OR_RAISE(Datum part, EvaluateNode(node, kept, count, context));
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> values, AsArray(part, count, context));
@@ -60,8 +62,8 @@ arrow::Result<Datum> EvaluateWhere(const Node& node, const std::vector<Datum>& c
   return cp::Take(values, Datum(indices.data()), cp::TakeOptions::NoBoundsCheck(), context);
 }
 
-arrow::Result<Datum> EvaluateLogic(const Node& node, const std::vector<Datum>& columns, int64_t length,
-                                   cp::ExecContext* context) {
+arrow::Result<Datum> EvaluateLogic(const Node& node, const std::vector<Datum>& columns,
+                                   int64_t length, cp::ExecContext* context) {
   const bool is_and = node.kind == NodeKind::kAnd;
   Datum answer{std::make_shared<arrow::BooleanScalar>(is_and)};
   for (const NodePtr& term : node.args) {
@@ -73,11 +75,13 @@ arrow::Result<Datum> EvaluateLogic(const Node& node, const std::vector<Datum>& c
         ARROW_ASSIGN_OR_RAISE(open, cp::Invert(open, context));
       }
       ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> bits, AsArray(open, length, context));
-      if (static_cast<const arrow::BooleanArray&>(*bits).true_count() == length) return next.status();
+      if (static_cast<const arrow::BooleanArray&>(*bits).true_count() == length)
+        return next.status();
       next = EvaluateWhere(*term, columns, length, Datum(bits), context);
       if (!next.ok()) return next.status();
     }
-    ARROW_ASSIGN_OR_RAISE(answer, is_and ? cp::KleeneAnd(answer, *next, context) : cp::KleeneOr(answer, *next, context));
+    ARROW_ASSIGN_OR_RAISE(answer, is_and ? cp::KleeneAnd(answer, *next, context)
+                                         : cp::KleeneOr(answer, *next, context));
     if (answer.is_scalar()) {
       const auto& scalar = answer.scalar_as<arrow::BooleanScalar>();
       if (scalar.is_valid && scalar.value != is_and) return answer;
@@ -86,19 +90,22 @@ arrow::Result<Datum> EvaluateLogic(const Node& node, const std::vector<Datum>& c
   return answer;
 }
 
-arrow::Result<Datum> EvaluateCase(const Node& node, const std::vector<Datum>& columns, int64_t length,
-                                  cp::ExecContext* context) {
+arrow::Result<Datum> EvaluateCase(const Node& node, const std::vector<Datum>& columns,
+                                  int64_t length, cp::ExecContext* context) {
   Datum open{std::make_shared<arrow::BooleanScalar>(true)};  // rows that no condition has taken yet
   std::vector<Datum> parts;
   for (size_t i = 0; i < node.args.size(); i += 2) {
     if (i + 1 == node.args.size()) {
-      ARROW_ASSIGN_OR_RAISE(Datum rest, EvaluateWhere(*node.args[i], columns, length, open, context));
+      ARROW_ASSIGN_OR_RAISE(Datum rest,
+                            EvaluateWhere(*node.args[i], columns, length, open, context));
       parts.push_back(std::move(rest));
       break;
     }
-    ARROW_ASSIGN_OR_RAISE(Datum holds, EvaluateWhere(*node.args[i], columns, length, open, context));
+    ARROW_ASSIGN_OR_RAISE(Datum holds,
+                          EvaluateWhere(*node.args[i], columns, length, open, context));
     ARROW_ASSIGN_OR_RAISE(holds, FillNull(holds, false, context));
-    ARROW_ASSIGN_OR_RAISE(Datum part, EvaluateWhere(*node.args[i + 1], columns, length, holds, context));
+    ARROW_ASSIGN_OR_RAISE(Datum part,
+                          EvaluateWhere(*node.args[i + 1], columns, length, holds, context));
     parts.push_back(std::move(part));
     ARROW_ASSIGN_OR_RAISE(Datum fails, cp::Invert(holds, context));
     ARROW_ASSIGN_OR_RAISE(open, cp::And(open, fails, context));
@@ -109,15 +116,18 @@ arrow::Result<Datum> EvaluateCase(const Node& node, const std::vector<Datum>& co
 
 }  // namespace
 
-arrow::Result<Datum> CompareValues(CompareOp op, const Datum& left, const Datum& right, cp::ExecContext* context) {
-  static constexpr const char* kFunctions[] = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal"};
+arrow::Result<Datum> CompareValues(CompareOp op, const Datum& left, const Datum& right,
+                                   cp::ExecContext* context) {
+  static constexpr const char* kFunctions[] = {"equal",      "not_equal", "less",
+                                               "less_equal", "greater",   "greater_equal"};
   ARROW_ASSIGN_OR_RAISE(Datum left_keys, FloatOrderKeys(left, context->memory_pool()));
   ARROW_ASSIGN_OR_RAISE(Datum right_keys, FloatOrderKeys(right, context->memory_pool()));
-  return cp::CallFunction(kFunctions[static_cast<int>(op)], {std::move(left_keys), std::move(right_keys)}, context);
+  return cp::CallFunction(kFunctions[static_cast<int>(op)],
+                          {std::move(left_keys), std::move(right_keys)}, context);
 }
 
-arrow::Result<Datum> EvaluateNode(const Node& node, const std::vector<Datum>& columns, int64_t length,
-                                  cp::ExecContext* context) {
+arrow::Result<Datum> EvaluateNode(const Node& node, const std::vector<Datum>& columns,
+                                  int64_t length, cp::ExecContext* context) {
   switch (node.kind) {
     case NodeKind::kColumn:
       return columns[node.column];

@@ -1,7 +1,7 @@
-// Filters and value expressions: one dialect, one meaning. SQL text and pyarrow expressions give the same
-// checked tree. Floats order with NaN above every number and equal to itself, and -0.0 equals 0.0;
-// literals compare exactly with columns of any type; faults of arithmetic and casts are errors.
-// An Expression is an immutable value, cheap to copy; all of it is thread-safe.
+// Filters and value expressions: one dialect, one meaning. SQL text and pyarrow expressions give
+// the same checked tree. Floats order with NaN above every number and equal to itself, and -0.0
+// equals 0.0; literals compare exactly with columns of any type; faults of arithmetic and casts are
+// errors. An Expression is an immutable value, cheap to copy; all of it is thread-safe.
 #pragma once
 
 #include <memory>
@@ -19,20 +19,22 @@ namespace pennon::expr {
 /// A checked expression over the columns of one input schema.
 class Expression {
  public:
-  /// Parses SQL text against `input`: the columns of the table, and the meta columns (_rowid, …) that the
-  /// caller adds. Errors (kInvalidInput) name the 1-based character and the text there.
+  /// Parses SQL text against `input`: the columns of the table, and the meta columns (_rowid, …)
+  /// that the caller adds. Errors (kInvalidInput) name the 1-based character and the text there.
   static arrow::Result<Expression> ParseSql(std::string_view sql, const arrow::Schema& input);
 
   /// Parses a condition: as ParseSql, and the result must be boolean.
   static arrow::Result<Expression> ParseFilter(std::string_view sql, const arrow::Schema& input);
 
-  /// Parses a value to be stored in `target`. A literal that does not fit its type is an error here, a
-  /// computed value one when evaluated; both name the field. Types convert only among their kind (numbers,
-  /// texts, moments); NULL needs a nullable field.
-  static arrow::Result<Expression> ParseSqlAs(std::string_view sql, const arrow::Schema& input, const arrow::Field& target);
+  /// Parses a value to be stored in `target`. A literal that does not fit its type is an error
+  /// here, a computed value one when evaluated; both name the field. Types convert only among their
+  /// kind (numbers, texts, moments); NULL needs a nullable field.
+  static arrow::Result<Expression> ParseSqlAs(std::string_view sql, const arrow::Schema& input,
+                                              const arrow::Field& target);
 
   /// Reads a serialized arrow::compute::Expression (pyarrow: `expr.__reduce__()[1][0]`).
-  static arrow::Result<Expression> FromArrow(const std::shared_ptr<arrow::Buffer>& bytes, const arrow::Schema& input);
+  static arrow::Result<Expression> FromArrow(const std::shared_ptr<arrow::Buffer>& bytes,
+                                             const arrow::Schema& input);
 
   const std::shared_ptr<arrow::DataType>& type() const { return root_->type; }
   /// The top-level columns that it reads, in the order of the input schema, without repeats.
@@ -42,11 +44,13 @@ class Expression {
   std::string ToString() const { return expr::ToString(*root_); }
 
   /// Computes a value for each row of `batch`, which must have columns() by name and type.
-  arrow::Result<std::shared_ptr<arrow::Array>> Evaluate(const arrow::RecordBatch& batch, arrow::MemoryPool* pool) const;
+  arrow::Result<std::shared_ptr<arrow::Array>> Evaluate(const arrow::RecordBatch& batch,
+                                                        arrow::MemoryPool* pool) const;
 
-  /// Computes which rows of `batch` a condition keeps: true where it is true, false where it is false or
-  /// NULL; the array has no NULL. Errors: the expression is not boolean.
-  arrow::Result<std::shared_ptr<arrow::BooleanArray>> EvaluateFilter(const arrow::RecordBatch& batch, arrow::MemoryPool* pool) const;
+  /// Computes which rows of `batch` a condition keeps: true where it is true, false where it is
+  /// false or NULL; the array has no NULL. Errors: the expression is not boolean.
+  arrow::Result<std::shared_ptr<arrow::BooleanArray>> EvaluateFilter(
+      const arrow::RecordBatch& batch, arrow::MemoryPool* pool) const;
 
  private:
   NodePtr root_;

@@ -62,12 +62,14 @@ TEST(FilterDialect, KeepsTheRowsThatLanceKeeps) {
   for (const auto& entry : ReadJson("filters.json")) {
     const std::string filter = entry["filter"];
     auto ids = Keep(filter, *rows);
-    // What Lance refuses, or answers by wrapping numbers, has its exact answer in exact.json, or must fail.
+    // What Lance refuses, or answers by wrapping numbers, has its exact answer in exact.json, or
+    // must fail.
     if (entry.contains("refused") || entry.contains("note")) {
       ++refused;
       if (!ids.ok()) continue;
       ++answered;
-      ASSERT_TRUE(exact.contains(filter)) << "no exact answer is known, yet there is one: " << filter;
+      ASSERT_TRUE(exact.contains(filter))
+          << "no exact answer is known, yet there is one: " << filter;
       EXPECT_EQ(*ids, exact[filter].get<Ids>()) << filter;
       continue;
     }
@@ -77,8 +79,9 @@ TEST(FilterDialect, KeepsTheRowsThatLanceKeeps) {
     EXPECT_EQ(*ids, entry["ids"].get<Ids>()) << filter;
     agree += *ids == entry["ids"].get<Ids>();
   }
-  std::cout << "filters that Lance answers: " << agree << " of " << accepted << " agree; filters that it refuses: "
-            << answered << " of " << refused << " answered exactly, the rest are errors\n";
+  std::cout << "filters that Lance answers: " << agree << " of " << accepted
+            << " agree; filters that it refuses: " << answered << " of " << refused
+            << " answered exactly, the rest are errors\n";
   EXPECT_GT(accepted, 200);
 }
 
@@ -105,8 +108,9 @@ TEST(FilterDialect, WritesTheSameTreeForEqualSpellings) {
 
 TEST(FilterDialect, GivesNoRowsOfAnEmptyBatch) {
   const auto rows = Rows();
-  for (const char* filter : {"i32 = 10", "true", "f64 > 0 OR l[1] = 2", "CASE WHEN b THEN true ELSE i8 > 1 END",
-                             "array_has(tags, 'r')", "s LIKE 'a%'", "f64 IN (1.5, 2)"}) {
+  for (const char* filter :
+       {"i32 = 10", "true", "f64 > 0 OR l[1] = 2", "CASE WHEN b THEN true ELSE i8 > 1 END",
+        "array_has(tags, 'r')", "s LIKE 'a%'", "f64 IN (1.5, 2)"}) {
     auto ids = Keep(filter, *rows->Slice(3, 0));
     ASSERT_TRUE(ids.ok()) << filter << ids.status().ToString();
     EXPECT_TRUE(ids->empty()) << filter;

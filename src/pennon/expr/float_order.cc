@@ -13,24 +13,28 @@ namespace pennon::expr {
 namespace {
 
 template <typename Float, typename Key>
-arrow::Result<arrow::Datum> KeysOf(const arrow::Datum& values, const std::shared_ptr<arrow::DataType>& key_type,
+arrow::Result<arrow::Datum> KeysOf(const arrow::Datum& values,
+                                   const std::shared_ptr<arrow::DataType>& key_type,
                                    arrow::MemoryPool* pool) {
   if (values.is_scalar()) {
-    const auto& scalar = values.scalar_as<arrow::NumericScalar<typename arrow::CTypeTraits<Float>::ArrowType>>();
+    const auto& scalar =
+        values.scalar_as<arrow::NumericScalar<typename arrow::CTypeTraits<Float>::ArrowType>>();
     if (!scalar.is_valid) return arrow::Datum(arrow::MakeNullScalar(key_type));
     return arrow::Datum(arrow::MakeScalar(FloatOrderKey(scalar.value)));
   }
   const arrow::ArrayData& data = *values.array();
-  ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::Buffer> keys, arrow::AllocateBuffer(data.length * sizeof(Key), pool));
+  ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::Buffer> keys,
+                        arrow::AllocateBuffer(data.length * sizeof(Key), pool));
   const Float* in = data.GetValues<Float>(1);
   Key* out = reinterpret_cast<Key*>(keys->mutable_data());
   for (int64_t i = 0; i < data.length; ++i) out[i] = FloatOrderKey(in[i]);
   std::shared_ptr<arrow::Buffer> validity = data.buffers[0];
   if (validity && data.offset != 0) {
-    ARROW_ASSIGN_OR_RAISE(validity, arrow::internal::CopyBitmap(pool, validity->data(), data.offset, data.length));
+    ARROW_ASSIGN_OR_RAISE(
+        validity, arrow::internal::CopyBitmap(pool, validity->data(), data.offset, data.length));
   }
-  return arrow::Datum(arrow::ArrayData::Make(key_type, data.length, {std::move(validity), std::move(keys)},
-                                             data.GetNullCount()));
+  return arrow::Datum(arrow::ArrayData::Make(
+      key_type, data.length, {std::move(validity), std::move(keys)}, data.GetNullCount()));
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ inline int32_t FloatOrderKey(float value) {
   return bits ^ ((bits >> 31) & std::numeric_limits<int32_t>::max());
 }
 
-/// Replaces the values of a double (float) array or scalar by their int64 (int32) keys; NULL stays NULL.
-/// Values of other types come back as they are.
+/// Replaces the values of a double (float) array or scalar by their int64 (int32) keys; NULL stays
+/// NULL. Values of other types come back as they are.
 arrow::Result<arrow::Datum> FloatOrderKeys(const arrow::Datum& values, arrow::MemoryPool* pool);
 
 }  // namespace pennon::expr

@@ -1,5 +1,6 @@
 #include "pennon/expr/from_arrow.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -8,11 +9,11 @@
 
 #include <arrow/array.h>
 #include <arrow/array/concatenate.h>
+#include <arrow/chunked_array.h>
 #include <arrow/compute/api_scalar.h>
 #include <arrow/compute/cast.h>
 #include <arrow/compute/expression.h>
 #include <arrow/compute/registry.h>
-#include <arrow/chunked_array.h>
 #include <arrow/io/memory.h>
 #include <arrow/ipc/reader.h>
 #include <arrow/record_batch.h>
@@ -32,11 +33,13 @@ namespace cp = arrow::compute;
 constexpr int kMaxSerializedDepth = 100000;
 constexpr size_t kStackPerCall = 4096;
 
-// Checks what arrow::compute::Deserialize takes on trust: the nesting of calls and the arrays of literals.
+// Checks what arrow::compute::Deserialize takes on trust: the nesting of calls and the arrays of
+// literals.
 arrow::Result<int> CheckBytes(const std::shared_ptr<arrow::Buffer>& bytes) {
   arrow::io::BufferReader file(bytes);
   ARROW_ASSIGN_OR_RAISE(auto reader, arrow::ipc::RecordBatchFileReader::Open(&file));
-  if (reader->num_record_batches() != 1) return InvalidInput("a serialized expression holds one record batch");
+  if (reader->num_record_batches() != 1)
+    return InvalidInput("a serialized expression holds one record batch");
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::RecordBatch> batch, reader->ReadRecordBatch(0));
   ARROW_RETURN_NOT_OK(batch->ValidateFull());
   const auto metadata = reader->schema()->metadata();
@@ -56,12 +59,30 @@ Ast Wrap(AstKind kind, Ast arg) {
   return ast;
 }
 
+// Kernels trust the class of their options, so that is checked here.
+arrow::Status CheckFunction(const cp::Expression::Call& call) {
+  auto found = cp::GetFunctionRegistry()->GetFunction(call.function_name);
+  // Some functions over rows, cast among them, pick their kernels in a function of kind META.
+  const bool is_known =
+      found.ok() && ((*found)->kind() == cp::Function::SCALAR || call.function_name == "cast");
+  if (!is_known) {
+    return InvalidInput("invalid expression: there is no function over single rows of this name: ",
+                        call.function_name);
+  }
+  if (call.options && (*found)->doc().options_class != call.options->type_name()) {
+    return InvalidInput("invalid expression: the options are not of this function: ",
+                        call.function_name, ", ", call.options->type_name());
+  }
+  return arrow::Status::OK();
+}
+
 class ArrowReader {
  public:
   explicit ArrowReader(const arrow::Schema& input) : input_(input) {}
 
   arrow::Result<Ast> Read(const cp::Expression& expression, int depth) {
-    if (depth > kMaxDepth) return InvalidInput("invalid expression: it is nested deeper than ", kMaxDepth);
+    if (depth > kMaxDepth)
+      return InvalidInput("invalid expression: it is nested deeper than ", kMaxDepth);
     if (const arrow::Datum* literal = expression.literal()) return ReadLiteral(*literal);
     if (const arrow::FieldRef* ref = expression.field_ref()) return ReadField(*ref);
     const cp::Expression::Call* call = expression.call();
@@ -71,10 +92,12 @@ class ArrowReader {
 
  private:
   static arrow::Result<Ast> ReadLiteral(const arrow::Datum& literal) {
-    if (!literal.is_scalar()) return InvalidInput("invalid expression: a literal must be one value");
+    if (!literal.is_scalar())
+      return InvalidInput("invalid expression: a literal must be one value");
     std::shared_ptr<arrow::Scalar> scalar = literal.scalar();
     if (scalar->is_valid && scalar->type->id() == arrow::Type::DICTIONARY) {
-      ARROW_ASSIGN_OR_RAISE(scalar, static_cast<const arrow::DictionaryScalar&>(*scalar).GetEncodedValue());
+      ARROW_ASSIGN_OR_RAISE(scalar,
+                            static_cast<const arrow::DictionaryScalar&>(*scalar).GetEncodedValue());
     }
     Ast ast = Make(scalar->is_valid ? AstKind::kScalar : AstKind::kNull);
     ast.scalar = std::move(scalar);
@@ -90,7 +113,9 @@ class ArrowReader {
     if (const arrow::FieldPath* path = ref.field_path()) return ReadPath(*path);
     for (const arrow::FieldRef& part : *ref.nested_refs()) {
       const std::string* name = part.name();
-      if (!name) return InvalidInput("invalid expression: a nested reference must be of names: ", ref.ToString());
+      if (!name)
+        return InvalidInput("invalid expression: a nested reference must be of names: ",
+                            ref.ToString());
       ast.path.push_back(*name);
     }
     if (ast.path.empty()) return InvalidInput("invalid expression: a reference is empty");
@@ -146,21 +171,24 @@ class ArrowReader {
 
 arrow::Result<Ast> ArrowReader::ReadCall(const cp::Expression::Call& call, int depth) {
   static const std::unordered_map<std::string, const char*> kCompare = {
-      {"equal", "="}, {"not_equal", "<>"}, {"less", "<"}, {"less_equal", "<="}, {"greater", ">"}, {"greater_equal", ">="}};
+      {"equal", "="},       {"not_equal", "<>"}, {"less", "<"},
+      {"less_equal", "<="}, {"greater", ">"},    {"greater_equal", ">="}};
   static const std::unordered_map<std::string, const char*> kArithmetic = {
       {"add", "+"}, {"subtract", "-"}, {"multiply", "*"}, {"divide", "/"}};
   static const std::unordered_map<std::string, size_t> kArguments = {
-      {"and", 2}, {"or", 2}, {"invert", 1}, {"is_null", 1}, {"is_valid", 1}, {"is_in", 1}, {"negate", 1}, {"is_nan", 1},
+      {"and", 2},        {"or", 2},          {"invert", 1},    {"is_null", 1},
+      {"is_valid", 1},   {"is_in", 1},       {"negate", 1},    {"is_nan", 1},
       {"match_like", 1}, {"starts_with", 1}, {"ends_with", 1}, {"match_substring", 1}};
   const std::string stem = Stem(call.function_name);
   const auto compare = kCompare.find(stem);
   const auto arithmetic = kArithmetic.find(stem);
   const auto expected = kArguments.find(stem);
   const size_t count = compare != kCompare.end() || arithmetic != kArithmetic.end() ? 2
-                       : expected != kArguments.end()                               ? expected->second
-                                                                                    : call.arguments.size();
+                       : expected != kArguments.end() ? expected->second
+                                                      : call.arguments.size();
   if (call.arguments.size() != count) {
-    return InvalidInput("invalid expression: the function ", call.function_name, " does not take ", call.arguments.size(), " arguments");
+    return InvalidInput("invalid expression: the function ", call.function_name, " does not take ",
+                        call.arguments.size(), " arguments");
   }
   if (stem == "and" || stem == "or") {
     Ast ast = Make(stem == "and" ? AstKind::kAnd : AstKind::kOr);
@@ -168,7 +196,8 @@ arrow::Result<Ast> ArrowReader::ReadCall(const cp::Expression::Call& call, int d
     return ast;
   }
   if (stem == "is_in") return ReadIn(call, depth);
-  const bool is_match = stem == "match_like" || stem == "starts_with" || stem == "ends_with" || stem == "match_substring";
+  const bool is_match = stem == "match_like" || stem == "starts_with" || stem == "ends_with" ||
+                        stem == "match_substring";
   if (is_match) return ReadMatch(call, depth);
   Ast ast = Make(AstKind::kArrowCall, call.function_name);
   for (const cp::Expression& argument : call.arguments) {
@@ -194,7 +223,7 @@ arrow::Result<Ast> ArrowReader::ReadCall(const cp::Expression::Call& call, int d
     ast.text.clear();
     return Wrap(AstKind::kNot, std::move(ast));
   } else if (stem == "is_null") {
-    const auto* options = static_cast<const cp::NullOptions*>(call.options.get());
+    const auto* options = dynamic_cast<const cp::NullOptions*>(call.options.get());
     ast.kind = AstKind::kIsNull;
     ast.text.clear();
     if (options && options->nan_is_null) {
@@ -205,10 +234,7 @@ arrow::Result<Ast> ArrowReader::ReadCall(const cp::Expression::Call& call, int d
       return either;
     }
   } else {
-    auto function = cp::GetFunctionRegistry()->GetFunction(call.function_name);
-    if (!function.ok() || (*function)->kind() != cp::Function::SCALAR) {
-      return InvalidInput("invalid expression: there is no function over single rows of this name: ", call.function_name);
-    }
+    ARROW_RETURN_NOT_OK(CheckFunction(call));
   }
   return ast;
 }
@@ -238,10 +264,12 @@ arrow::Result<Ast> ArrowReader::ReadIn(const cp::Expression::Call& call, int dep
 // match_like and its kin carry the pattern in their options.
 arrow::Result<Ast> ArrowReader::ReadMatch(const cp::Expression::Call& call, int depth) {
   const auto* options = dynamic_cast<const cp::MatchSubstringOptions*>(call.options.get());
-  if (!options) return InvalidInput("invalid expression: this function has no pattern: ", call.function_name);
+  if (!options)
+    return InvalidInput("invalid expression: this function has no pattern: ", call.function_name);
   if (call.function_name == "match_like" || !options->ignore_case) {
     const bool is_like = call.function_name == "match_like";
-    Ast ast = Make(is_like ? AstKind::kLike : AstKind::kCall, call.function_name == "match_substring" ? "contains" : call.function_name);
+    Ast ast = Make(is_like ? AstKind::kLike : AstKind::kCall,
+                   call.function_name == "match_substring" ? "contains" : call.function_name);
     ast.flag = is_like && options->ignore_case;
     ARROW_ASSIGN_OR_RAISE(Ast value, Read(call.arguments[0], depth + 1));
     ast.args.push_back(std::move(value));
@@ -257,17 +285,22 @@ arrow::Result<Ast> ArrowReader::ReadMatch(const cp::Expression::Call& call, int 
 
 }  // namespace
 
-arrow::Result<Ast> ReadArrowExpression(const std::shared_ptr<arrow::Buffer>& bytes, const arrow::Schema& input) {
+arrow::Result<Ast> ReadArrowExpression(const std::shared_ptr<arrow::Buffer>& bytes,
+                                       const arrow::Schema& input) {
   auto depth = CheckBytes(bytes);
-  if (!depth.ok()) return InvalidInput("invalid expression: the bytes are no serialized expression: ", depth.status().message());
-  if (*depth > kMaxSerializedDepth) return InvalidInput("invalid expression: its calls nest deeper than ", kMaxSerializedDepth);
+  if (!depth.ok())
+    return InvalidInput("invalid expression: the bytes are no serialized expression: ",
+                        depth.status().message());
+  if (*depth > kMaxSerializedDepth)
+    return InvalidInput("invalid expression: its calls nest deeper than ", kMaxSerializedDepth);
   std::optional<arrow::Result<Ast>> read;
   ARROW_RETURN_NOT_OK(RunOnLargeStack((size_t{8} << 20) + *depth * kStackPerCall, [&] {
     arrow::Result<cp::Expression> expression = cp::Deserialize(bytes);
     if (expression.ok()) {
       read.emplace(ArrowReader(input).Read(*expression, 0));
     } else {
-      read.emplace(InvalidInput("invalid expression: the bytes are no serialized expression: ", expression.status().message()));
+      read.emplace(InvalidInput("invalid expression: the bytes are no serialized expression: ",
+                                expression.status().message()));
     }
   }));
   return std::move(*read);

@@ -10,9 +10,10 @@
 
 namespace pennon::expr {
 
-/// Reads the bytes that arrow::compute::Serialize and pyarrow's Expression.__reduce__ give; `input` names
-/// the columns of references by index. Errors (kInvalidInput): the bytes are none, or hold what no
-/// expression over rows can.
-arrow::Result<Ast> ReadArrowExpression(const std::shared_ptr<arrow::Buffer>& bytes, const arrow::Schema& input);
+/// Reads the bytes that arrow::compute::Serialize and pyarrow's Expression.__reduce__ give; `input`
+/// names the columns of references by index. Errors (kInvalidInput): the bytes are none, or hold
+/// what no expression over rows can.
+arrow::Result<Ast> ReadArrowExpression(const std::shared_ptr<arrow::Buffer>& bytes,
+                                       const arrow::Schema& input);
 
 }  // namespace pennon::expr

@@ -46,7 +46,8 @@ Bound OctetLength(Binder& binder, const Ast& call) {
 Bound Trim(Binder& binder, const Ast& call, const char* function) {
   std::string characters = " ";
   if (call.args.size() > 1) {
-    if (call.args[1].kind != AstKind::kString) return binder.Error(call.args[1], "the characters to trim must be a string literal");
+    if (call.args[1].kind != AstKind::kString)
+      return binder.Error(call.args[1], "the characters to trim must be a string literal");
     characters = call.args[1].text;
   }
   return OfText(binder, call, function, std::make_shared<cp::TrimOptions>(characters));
@@ -98,12 +99,16 @@ arrow::Result<std::vector<NodePtr>> BindTexts(Binder& binder, const std::vector<
   return texts;
 }
 
-Bound Join(std::vector<NodePtr> texts, NodePtr separator, cp::JoinOptions::NullHandlingBehavior nulls) {
+Bound Join(std::vector<NodePtr> texts, NodePtr separator,
+           cp::JoinOptions::NullHandlingBehavior nulls) {
   texts.push_back(std::move(separator));
-  return MakeArrowCall("binary_join_element_wise", std::move(texts), std::make_shared<cp::JoinOptions>(nulls));
+  return MakeArrowCall("binary_join_element_wise", std::move(texts),
+                       std::make_shared<cp::JoinOptions>(nulls));
 }
 
-NodePtr TextLiteral(std::string text) { return MakeLiteral(std::make_shared<arrow::StringScalar>(std::move(text))); }
+NodePtr TextLiteral(std::string text) {
+  return MakeLiteral(std::make_shared<arrow::StringScalar>(std::move(text)));
+}
 
 // a || b: NULL if either is.
 Bound Concatenate(Binder& binder, const Ast& call) {
@@ -126,7 +131,8 @@ Bound ConcatWithSeparator(Binder& binder, const Ast& call) {
 
 Bound MatchRegex(Binder& binder, const Ast& call) {
   const Ast& pattern = call.args[1];
-  if (pattern.kind != AstKind::kString) return binder.Error(pattern, "the regular expression must be a string literal");
+  if (pattern.kind != AstKind::kString)
+    return binder.Error(pattern, "the regular expression must be a string literal");
   ARROW_ASSIGN_OR_RAISE(NodePtr text, binder.BindText(call.args[0]));
   bool ignore_case = false;
   if (call.args.size() > 2) {
@@ -137,43 +143,58 @@ Bound MatchRegex(Binder& binder, const Ast& call) {
   }
   NodePtr none = MakeNull(text->type);
   ARROW_ASSIGN_OR_RAISE(NodePtr probe, MakeArrowCall("match_substring_regex", {std::move(text)},
-                                                     std::make_shared<cp::MatchSubstringOptions>(pattern.text, ignore_case)));
+                                                     std::make_shared<cp::MatchSubstringOptions>(
+                                                         pattern.text, ignore_case)));
   // A bad pattern shows when it is used first: use it now.
   const Kernel& kernel = probe->is_literal() ? Kernel() : probe->kernel;
-  if (kernel) ARROW_RETURN_NOT_OK(kernel({arrow::Datum(none->value)}, 1, cp::default_exec_context()).status());
+  if (kernel)
+    ARROW_RETURN_NOT_OK(
+        kernel({arrow::Datum(none->value)}, 1, cp::default_exec_context()).status());
   return probe;
 }
 
-// Lance gives the list of matched groups; what filters ask is whether there is one, so a match gives ['match'].
+// Lance gives the list of matched groups; what filters ask is whether there is one, so a match
+// gives ['match'].
 Bound RegexGroups(Binder& binder, const Ast& call) {
   const std::string& pattern = call.args[1].text;
   if (call.args[1].kind == AstKind::kString && pattern.find('(') != std::string::npos) {
     return binder.Error(call.args[1], "regexp_match with groups is not supported; use regexp_like");
   }
-  if (call.args[1].kind != AstKind::kString || call.args.size() > 2) return MatchRegex(binder, call);
+  if (call.args[1].kind != AstKind::kString || call.args.size() > 2)
+    return MatchRegex(binder, call);
   ARROW_ASSIGN_OR_RAISE(NodePtr text, binder.BindText(call.args[0]));
-  ARROW_ASSIGN_OR_RAISE(NodePtr match, MakeArrowCall("extract_regex", {std::move(text)},
-                                                     std::make_shared<cp::ExtractRegexOptions>("(?P<match>" + pattern + ")")));
-  Kernel kernel = [](const std::vector<arrow::Datum>& args, int64_t length, cp::ExecContext* context) -> arrow::Result<arrow::Datum> {
+  ARROW_ASSIGN_OR_RAISE(
+      NodePtr match,
+      MakeArrowCall("extract_regex", {std::move(text)},
+                    std::make_shared<cp::ExtractRegexOptions>("(?P<match>" + pattern + ")")));
+  Kernel kernel = [](const std::vector<arrow::Datum>& args, int64_t length,
+                     cp::ExecContext* context) -> arrow::Result<arrow::Datum> {
     std::shared_ptr<arrow::Array> found;
     if (args[0].is_scalar()) {
-      ARROW_ASSIGN_OR_RAISE(found, arrow::MakeArrayFromScalar(*args[0].scalar(), length, context->memory_pool()));
+      ARROW_ASSIGN_OR_RAISE(
+          found, arrow::MakeArrayFromScalar(*args[0].scalar(), length, context->memory_pool()));
     } else {
       found = args[0].make_array();
     }
-    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> texts, static_cast<const arrow::StructArray&>(*found).GetFlattenedField(0));
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> texts,
+                          static_cast<const arrow::StructArray&>(*found).GetFlattenedField(0));
     std::shared_ptr<arrow::Array> lists;
-    ARROW_ASSIGN_OR_RAISE(lists, arrow::FixedSizeListArray::FromArrays(texts, 1, texts->null_bitmap()));
+    ARROW_ASSIGN_OR_RAISE(lists,
+                          arrow::FixedSizeListArray::FromArrays(texts, 1, texts->null_bitmap()));
     return arrow::Datum(lists);
   };
-  const auto type = arrow::fixed_size_list(static_cast<const arrow::StructType&>(*match->type).field(0)->type(), 1);
+  const auto type = arrow::fixed_size_list(
+      static_cast<const arrow::StructType&>(*match->type).field(0)->type(), 1);
   return MakeKernelCall("regexp_match", type, {std::move(match)}, std::move(kernel));
 }
 
-Bound OfNumber(Binder& binder, const Ast& call, const char* function, std::shared_ptr<const cp::FunctionOptions> options = nullptr) {
+Bound OfNumber(Binder& binder, const Ast& call, const char* function,
+               std::shared_ptr<const cp::FunctionOptions> options = nullptr) {
   ARROW_ASSIGN_OR_RAISE(NodePtr value, binder.Bind(call.args[0]));
-  const bool is_number = arrow::is_numeric(value->type->id()) || arrow::is_decimal(value->type->id());
-  if (!is_number) return binder.Error(call.args[0], "a number is expected; found " + value->type->ToString());
+  const bool is_number =
+      arrow::is_numeric(value->type->id()) || arrow::is_decimal(value->type->id());
+  if (!is_number)
+    return binder.Error(call.args[0], "a number is expected; found " + value->type->ToString());
   if (arrow::is_integer(value->type->id())) {
     ARROW_ASSIGN_OR_RAISE(value, Coerce(std::move(value), arrow::int64()));
   }
@@ -200,14 +221,17 @@ Bound Round(Binder& binder, const Ast& call) {
   if (call.args.size() > 1) {
     ARROW_ASSIGN_OR_RAISE(NodePtr places, BindInteger(binder, call.args[1]));
     ARROW_ASSIGN_OR_RAISE(places, MakeSafeCast(std::move(places), arrow::int64()));
-    if (!places->is_literal() || !places->value->is_valid) return binder.Error(call.args[1], "the digits to round to must be a literal");
+    if (!places->is_literal() || !places->value->is_valid)
+      return binder.Error(call.args[1], "the digits to round to must be a literal");
     digits = static_cast<const arrow::Int64Scalar&>(*places->value).value;
   }
-  return OfNumber(binder, call, "round", std::make_shared<cp::RoundOptions>(digits, cp::RoundMode::HALF_TOWARDS_INFINITY));
+  return OfNumber(binder, call, "round",
+                  std::make_shared<cp::RoundOptions>(digits, cp::RoundMode::HALF_TOWARDS_INFINITY));
 }
 
 Bound Power(Binder& binder, const Ast& call) {
-  ARROW_ASSIGN_OR_RAISE(std::vector<NodePtr> both, binder.BindTogether({&call.args[0], &call.args[1]}));
+  ARROW_ASSIGN_OR_RAISE(std::vector<NodePtr> both,
+                        binder.BindTogether({&call.args[0], &call.args[1]}));
   return MakeArrowCall("power_checked", std::move(both));
 }
 
@@ -220,7 +244,8 @@ Bound Modulo(Binder& binder, const Ast& call) {
 
 Bound IsNan(Binder& binder, const Ast& call) {
   ARROW_ASSIGN_OR_RAISE(NodePtr value, binder.Bind(call.args[0]));
-  if (arrow::is_integer(value->type->id()) || arrow::is_decimal(value->type->id())) return MakeUnlessNull(std::move(value), false);
+  if (arrow::is_integer(value->type->id()) || arrow::is_decimal(value->type->id()))
+    return MakeUnlessNull(std::move(value), false);
   return MakeArrowCall("is_nan", {std::move(value)});
 }
 
@@ -246,7 +271,8 @@ Bound Coalesce(Binder& binder, const Ast& call) {
 
 Bound NullIf(Binder& binder, const Ast& call) {
   ARROW_ASSIGN_OR_RAISE(NodePtr value, binder.Bind(call.args[0]));
-  ARROW_ASSIGN_OR_RAISE(NodePtr equal, binder.BindCompare(CompareOp::kEqual, call.args[0], call.args[1]));
+  ARROW_ASSIGN_OR_RAISE(NodePtr equal,
+                        binder.BindCompare(CompareOp::kEqual, call.args[0], call.args[1]));
   NodePtr none = MakeNull(value->type);
   return MakeCase({std::move(equal), std::move(none), std::move(value)});
 }
@@ -256,28 +282,36 @@ Bound Extreme(Binder& binder, const Ast& call, const char* function) {
   if (arrow::is_floating(values[0]->type->id())) {
     return binder.Error(call, "greatest and least of floats are not supported; use CASE");
   }
-  return MakeArrowCall(function, std::move(values), std::make_shared<cp::ElementWiseAggregateOptions>(/*skip_nulls=*/true));
+  return MakeArrowCall(function, std::move(values),
+                       std::make_shared<cp::ElementWiseAggregateOptions>(/*skip_nulls=*/true));
 }
-Bound Greatest(Binder& binder, const Ast& call) { return Extreme(binder, call, "max_element_wise"); }
+Bound Greatest(Binder& binder, const Ast& call) {
+  return Extreme(binder, call, "max_element_wise");
+}
 Bound Least(Binder& binder, const Ast& call) { return Extreme(binder, call, "min_element_wise"); }
 
 int64_t MicrosecondsNow() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
 Bound Now(Binder&, const Ast&) {
-  return MakeLiteral(std::make_shared<arrow::TimestampScalar>(MicrosecondsNow(), arrow::timestamp(arrow::TimeUnit::MICRO, "UTC")));
+  return MakeLiteral(std::make_shared<arrow::TimestampScalar>(
+      MicrosecondsNow(), arrow::timestamp(arrow::TimeUnit::MICRO, "UTC")));
 }
 
 Bound CurrentDate(Binder&, const Ast&) {
-  return MakeLiteral(std::make_shared<arrow::Date32Scalar>(static_cast<int32_t>(MicrosecondsNow() / 86400000000)));
+  return MakeLiteral(
+      std::make_shared<arrow::Date32Scalar>(static_cast<int32_t>(MicrosecondsNow() / 86400000000)));
 }
 
 Bound ToTimestamp(Binder& binder, const Ast& call) {
   Ast cast{.kind = AstKind::kCast, .position = call.position};
   ARROW_ASSIGN_OR_RAISE(NodePtr value, binder.Bind(call.args[0]));
   const bool is_seconds = arrow::is_integer(value->type->id());
-  cast.type = is_seconds ? arrow::timestamp(arrow::TimeUnit::SECOND) : arrow::timestamp(arrow::TimeUnit::NANO);
+  cast.type = is_seconds ? arrow::timestamp(arrow::TimeUnit::SECOND)
+                         : arrow::timestamp(arrow::TimeUnit::NANO);
   if (is_seconds) {
     ARROW_ASSIGN_OR_RAISE(value, MakeSafeCast(std::move(value), arrow::int64()));
     return MakeSafeCast(std::move(value), cast.type);
@@ -289,39 +323,54 @@ Bound ToTimestamp(Binder& binder, const Ast& call) {
 // date_part('year', x) and EXTRACT(year FROM x).
 Bound DatePart(Binder& binder, const Ast& call) {
   static const std::vector<std::pair<std::string_view, const char*>> kParts = {
-      {"year", "year"}, {"quarter", "quarter"}, {"month", "month"}, {"week", "iso_week"}, {"day", "day"},
-      {"hour", "hour"}, {"minute", "minute"},   {"second", "second"}, {"doy", "day_of_year"}, {"dow", "day_of_week"},
-      {"isodow", "day_of_week"}};
-  if (call.args[0].kind != AstKind::kString) return binder.Error(call.args[0], "the part must be a string literal");
+      {"year", "year"},       {"quarter", "quarter"},   {"month", "month"},
+      {"week", "iso_week"},   {"day", "day"},           {"hour", "hour"},
+      {"minute", "minute"},   {"second", "second"},     {"doy", "day_of_year"},
+      {"dow", "day_of_week"}, {"isodow", "day_of_week"}};
+  if (call.args[0].kind != AstKind::kString)
+    return binder.Error(call.args[0], "the part must be a string literal");
   std::string part = call.args[0].text;
-  std::transform(part.begin(), part.end(), part.begin(), [](unsigned char c) { return std::tolower(c); });
-  const auto found = std::find_if(kParts.begin(), kParts.end(), [&](const auto& entry) { return entry.first == part; });
+  std::transform(part.begin(), part.end(), part.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  const auto found = std::find_if(kParts.begin(), kParts.end(),
+                                  [&](const auto& entry) { return entry.first == part; });
   if (found == kParts.end()) {
-    return binder.Error(call.args[0], "there is no such part; known are year, quarter, month, week, day, hour, minute, second, doy, dow, isodow");
+    return binder.Error(call.args[0],
+                        "there is no such part; known are year, quarter, month, week, day, hour, "
+                        "minute, second, doy, dow, isodow");
   }
   ARROW_ASSIGN_OR_RAISE(NodePtr value, binder.Bind(call.args[1]));
   std::shared_ptr<cp::FunctionOptions> options;
-  if (part == "dow") options = std::make_shared<cp::DayOfWeekOptions>(/*count_from_zero=*/true, /*week_start=*/7);
-  if (part == "isodow") options = std::make_shared<cp::DayOfWeekOptions>(/*count_from_zero=*/false, /*week_start=*/1);
+  if (part == "dow")
+    options = std::make_shared<cp::DayOfWeekOptions>(/*count_from_zero=*/true, /*week_start=*/7);
+  if (part == "isodow")
+    options = std::make_shared<cp::DayOfWeekOptions>(/*count_from_zero=*/false, /*week_start=*/1);
   return MakeArrowCall(found->second, {std::move(value)}, std::move(options));
 }
 
 Bound DateTrunc(Binder& binder, const Ast& call) {
   static const std::vector<std::pair<std::string_view, cp::CalendarUnit>> kUnits = {
-      {"year", cp::CalendarUnit::YEAR}, {"quarter", cp::CalendarUnit::QUARTER}, {"month", cp::CalendarUnit::MONTH},
-      {"week", cp::CalendarUnit::WEEK}, {"day", cp::CalendarUnit::DAY},         {"hour", cp::CalendarUnit::HOUR},
+      {"year", cp::CalendarUnit::YEAR},     {"quarter", cp::CalendarUnit::QUARTER},
+      {"month", cp::CalendarUnit::MONTH},   {"week", cp::CalendarUnit::WEEK},
+      {"day", cp::CalendarUnit::DAY},       {"hour", cp::CalendarUnit::HOUR},
       {"minute", cp::CalendarUnit::MINUTE}, {"second", cp::CalendarUnit::SECOND}};
-  const auto found = std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& entry) { return entry.first == call.args[0].text; });
+  const auto found = std::find_if(kUnits.begin(), kUnits.end(), [&](const auto& entry) {
+    return entry.first == call.args[0].text;
+  });
   if (call.args[0].kind != AstKind::kString || found == kUnits.end()) {
-    return binder.Error(call.args[0], "the unit must be 'year', 'quarter', 'month', 'week', 'day', 'hour', 'minute' or 'second'");
+    return binder.Error(
+        call.args[0],
+        "the unit must be 'year', 'quarter', 'month', 'week', 'day', 'hour', 'minute' or 'second'");
   }
   ARROW_ASSIGN_OR_RAISE(NodePtr value, binder.Bind(call.args[1]));
-  return MakeArrowCall("floor_temporal", {std::move(value)}, std::make_shared<cp::RoundTemporalOptions>(1, found->second));
+  return MakeArrowCall("floor_temporal", {std::move(value)},
+                       std::make_shared<cp::RoundTemporalOptions>(1, found->second));
 }
 
 arrow::Result<NodePtr> BindListValue(Binder& binder, const Ast& ast) {
   ARROW_ASSIGN_OR_RAISE(NodePtr list, binder.Bind(ast));
-  if (!IsList(*list->type)) return binder.Error(ast, "a list is expected; found " + list->type->ToString());
+  if (!IsList(*list->type))
+    return binder.Error(ast, "a list is expected; found " + list->type->ToString());
   return list;
 }
 
@@ -331,7 +380,8 @@ Bound ListLength(Binder& binder, const Ast& call) {
 }
 
 NodePtr ElementOf(const NodePtr& list) {
-  return MakeColumn(0, "element", static_cast<const arrow::BaseListType&>(*list->type).value_type());
+  return MakeColumn(0, "element",
+                    static_cast<const arrow::BaseListType&>(*list->type).value_type());
 }
 
 Bound ListHas(Binder& binder, const Ast& call) {
@@ -339,23 +389,28 @@ Bound ListHas(Binder& binder, const Ast& call) {
   const Ast& needle = call.args[1];
   if (IsUntyped(needle)) {
     if (needle.kind == AstKind::kNull) return MakeNull(arrow::boolean());
-    ARROW_ASSIGN_OR_RAISE(NodePtr test, binder.CompareLiteral(CompareOp::kEqual, ElementOf(list), needle));
+    ARROW_ASSIGN_OR_RAISE(NodePtr test,
+                          binder.CompareLiteral(CompareOp::kEqual, ElementOf(list), needle));
     return MakeAnyElement(std::move(list), nullptr, std::move(test));
   }
   ARROW_ASSIGN_OR_RAISE(NodePtr value, binder.Bind(needle));
-  ARROW_ASSIGN_OR_RAISE(NodePtr test, binder.CompareNodes(CompareOp::kEqual, ElementOf(list), MakeColumn(1, "value", value->type), needle));
+  ARROW_ASSIGN_OR_RAISE(NodePtr test,
+                        binder.CompareNodes(CompareOp::kEqual, ElementOf(list),
+                                            MakeColumn(1, "value", value->type), needle));
   return MakeAnyElement(std::move(list), std::move(value), std::move(test));
 }
 
 Bound ListHasAny(Binder& binder, const Ast& call) {
-  if (call.args[1].kind != AstKind::kList) return binder.Error(call.args[1], "a list literal such as ['a', 'b'] is expected");
+  if (call.args[1].kind != AstKind::kList)
+    return binder.Error(call.args[1], "a list literal such as ['a', 'b'] is expected");
   ARROW_ASSIGN_OR_RAISE(NodePtr list, BindListValue(binder, call.args[0]));
   ARROW_ASSIGN_OR_RAISE(NodePtr test, binder.InList(ElementOf(list), call.args[1].args, 0));
   return MakeAnyElement(std::move(list), nullptr, std::move(test));
 }
 
 Bound ListHasAll(Binder& binder, const Ast& call) {
-  if (call.args[1].kind != AstKind::kList) return binder.Error(call.args[1], "a list literal such as ['a', 'b'] is expected");
+  if (call.args[1].kind != AstKind::kList)
+    return binder.Error(call.args[1], "a list literal such as ['a', 'b'] is expected");
   ARROW_ASSIGN_OR_RAISE(NodePtr list, BindListValue(binder, call.args[0]));
   ARROW_ASSIGN_OR_RAISE(NodePtr is_list, MakeUnlessNull(list, true));
   std::vector<NodePtr> terms = {std::move(is_list)};
@@ -460,13 +515,18 @@ bool IsAggregate(std::string_view name) {
 }  // namespace
 
 Bound BindFunction(Binder& binder, const Ast& call) {
-  const auto* found = std::find_if(std::begin(kFunctions), std::end(kFunctions), [&](const Function& function) { return function.name == call.text; });
+  const auto* found =
+      std::find_if(std::begin(kFunctions), std::end(kFunctions),
+                   [&](const Function& function) { return function.name == call.text; });
   if (found == std::end(kFunctions)) {
-    if (IsAggregate(call.text)) return binder.Error(call, "an aggregate is not supported in an expression: " + call.text);
+    if (IsAggregate(call.text))
+      return binder.Error(call, "an aggregate is not supported in an expression: " + call.text);
     return binder.Error(call, "there is no function " + call.text);
   }
   if (call.args.size() < found->min_args || call.args.size() > found->max_args) {
-    return binder.Error(call, "the function " + call.text + " does not take this number of arguments: " + std::to_string(call.args.size()));
+    return binder.Error(
+        call, "the function " + call.text +
+                  " does not take this number of arguments: " + std::to_string(call.args.size()));
   }
   return found->bind(binder, call);
 }

@@ -21,7 +21,8 @@ namespace {
 
 namespace cp = arrow::compute;
 
-std::shared_ptr<Node> NewNode(NodeKind kind, std::shared_ptr<arrow::DataType> type, std::vector<NodePtr> args) {
+std::shared_ptr<Node> NewNode(NodeKind kind, std::shared_ptr<arrow::DataType> type,
+                              std::vector<NodePtr> args) {
   auto node = std::make_shared<Node>();
   node->kind = kind;
   node->type = std::move(type);
@@ -31,8 +32,9 @@ std::shared_ptr<Node> NewNode(NodeKind kind, std::shared_ptr<arrow::DataType> ty
 
 // Computes a node of literals at once.
 arrow::Result<NodePtr> Finish(std::shared_ptr<Node> node) {
-  const bool is_constant = !node->args.empty() && std::all_of(node->args.begin(), node->args.end(),
-                                                              [](const NodePtr& arg) { return arg->is_literal(); });
+  const bool is_constant =
+      !node->args.empty() && std::all_of(node->args.begin(), node->args.end(),
+                                         [](const NodePtr& arg) { return arg->is_literal(); });
   if (!is_constant) return node;
   ARROW_ASSIGN_OR_RAISE(arrow::Datum value, EvaluateNode(*node, {}, 1, cp::default_exec_context()));
   if (value.is_scalar()) return MakeLiteral(value.scalar());
@@ -41,7 +43,8 @@ arrow::Result<NodePtr> Finish(std::shared_ptr<Node> node) {
 }
 
 // Binds `function` over arguments of the given types, once for all batches.
-arrow::Result<cp::Expression> BindCall(const std::string& function, const std::vector<NodePtr>& args,
+arrow::Result<cp::Expression> BindCall(const std::string& function,
+                                       const std::vector<NodePtr>& args,
                                        std::shared_ptr<cp::FunctionOptions> options) {
   arrow::FieldVector fields;
   std::vector<cp::Expression> refs;
@@ -52,11 +55,15 @@ arrow::Result<cp::Expression> BindCall(const std::string& function, const std::v
   return cp::call(function, std::move(refs), std::move(options)).Bind(arrow::Schema(fields));
 }
 
-arrow::Result<arrow::Datum> RunBound(const cp::Expression& bound, const std::vector<arrow::Datum>& args,
-                                     int64_t length, cp::ExecContext* context) {
-  const bool is_constant = std::all_of(args.begin(), args.end(), [](const arrow::Datum& arg) { return arg.is_scalar(); });
-  if (!is_constant || args.empty()) return cp::ExecuteScalarExpression(bound, cp::ExecBatch(args, length), context);
-  ARROW_ASSIGN_OR_RAISE(arrow::Datum once, cp::ExecuteScalarExpression(bound, cp::ExecBatch(args, 1), context));
+arrow::Result<arrow::Datum> RunBound(const cp::Expression& bound,
+                                     const std::vector<arrow::Datum>& args, int64_t length,
+                                     cp::ExecContext* context) {
+  const bool is_constant = std::all_of(args.begin(), args.end(),
+                                       [](const arrow::Datum& arg) { return arg.is_scalar(); });
+  if (!is_constant || args.empty())
+    return cp::ExecuteScalarExpression(bound, cp::ExecBatch(args, length), context);
+  ARROW_ASSIGN_OR_RAISE(arrow::Datum once,
+                        cp::ExecuteScalarExpression(bound, cp::ExecBatch(args, 1), context));
   if (once.is_scalar()) return once;
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Scalar> scalar, once.make_array()->GetScalar(0));
   return arrow::Datum(std::move(scalar));
@@ -70,8 +77,12 @@ NodePtr MakeLiteral(std::shared_ptr<arrow::Scalar> value) {
   return node;
 }
 
-NodePtr MakeNull(const std::shared_ptr<arrow::DataType>& type) { return MakeLiteral(arrow::MakeNullScalar(type)); }
-NodePtr MakeBoolean(bool value) { return MakeLiteral(std::make_shared<arrow::BooleanScalar>(value)); }
+NodePtr MakeNull(const std::shared_ptr<arrow::DataType>& type) {
+  return MakeLiteral(arrow::MakeNullScalar(type));
+}
+NodePtr MakeBoolean(bool value) {
+  return MakeLiteral(std::make_shared<arrow::BooleanScalar>(value));
+}
 
 NodePtr MakeColumn(int index, std::string name, std::shared_ptr<arrow::DataType> type) {
   auto node = NewNode(NodeKind::kColumn, std::move(type), {});
@@ -91,10 +102,9 @@ arrow::Result<NodePtr> MakeArrowCall(const std::string& function, std::vector<No
   }
   auto node = NewNode(NodeKind::kCall, bound->type()->GetSharedPtr(), std::move(args));
   node->name = function;
-  node->kernel = [bound = std::move(bound).ValueUnsafe()](const std::vector<arrow::Datum>& values, int64_t length,
-                                                          cp::ExecContext* context) {
-    return RunBound(bound, values, length, context);
-  };
+  node->kernel = [bound = std::move(bound).ValueUnsafe()](
+                     const std::vector<arrow::Datum>& values, int64_t length,
+                     cp::ExecContext* context) { return RunBound(bound, values, length, context); };
   return Finish(std::move(node));
 }
 
@@ -118,17 +128,21 @@ arrow::Result<NodePtr> MakeCompare(CompareOp op, NodePtr left, NodePtr right) {
 }
 
 arrow::Result<NodePtr> MakeSame(NodePtr left, NodePtr right) {
-  auto kernel = [](const std::vector<arrow::Datum>& args, int64_t, cp::ExecContext* context) -> arrow::Result<arrow::Datum> {
-    ARROW_ASSIGN_OR_RAISE(arrow::Datum equal, CompareValues(CompareOp::kEqual, args[0], args[1], context));
+  auto kernel = [](const std::vector<arrow::Datum>& args, int64_t,
+                   cp::ExecContext* context) -> arrow::Result<arrow::Datum> {
+    ARROW_ASSIGN_OR_RAISE(arrow::Datum equal,
+                          CompareValues(CompareOp::kEqual, args[0], args[1], context));
     ARROW_ASSIGN_OR_RAISE(arrow::Datum left_null, cp::IsNull(args[0], cp::NullOptions(), context));
     ARROW_ASSIGN_OR_RAISE(arrow::Datum right_null, cp::IsNull(args[1], cp::NullOptions(), context));
     ARROW_ASSIGN_OR_RAISE(arrow::Datum both_null, cp::And(left_null, right_null, context));
     return cp::CallFunction("coalesce", {equal, both_null}, context);
   };
-  return MakeKernelCall("same", arrow::boolean(), {std::move(left), std::move(right)}, std::move(kernel));
+  return MakeKernelCall("same", arrow::boolean(), {std::move(left), std::move(right)},
+                        std::move(kernel));
 }
 
-arrow::Result<NodePtr> MakeIn(NodePtr value, std::shared_ptr<arrow::Array> values, int null_behavior) {
+arrow::Result<NodePtr> MakeIn(NodePtr value, std::shared_ptr<arrow::Array> values,
+                              int null_behavior) {
   ARROW_ASSIGN_OR_RAISE(arrow::Datum keys, FloatOrderKeys(values, arrow::default_memory_pool()));
   auto options = std::make_shared<cp::SetLookupOptions>(
       keys, static_cast<cp::SetLookupOptions::NullMatchingBehavior>(null_behavior));
@@ -137,8 +151,9 @@ arrow::Result<NodePtr> MakeIn(NodePtr value, std::shared_ptr<arrow::Array> value
   ARROW_ASSIGN_OR_RAISE(cp::Expression bound, BindCall("is_in", {key}, std::move(options)));
   auto node = NewNode(NodeKind::kIn, arrow::boolean(), {std::move(value)});
   node->values = std::move(values);
-  node->kernel = [bound = std::move(bound)](const std::vector<arrow::Datum>& args, int64_t length,
-                                            cp::ExecContext* context) -> arrow::Result<arrow::Datum> {
+  node->kernel = [bound = std::move(bound)](
+                     const std::vector<arrow::Datum>& args, int64_t length,
+                     cp::ExecContext* context) -> arrow::Result<arrow::Datum> {
     ARROW_ASSIGN_OR_RAISE(arrow::Datum sought, FloatOrderKeys(args[0], context->memory_pool()));
     return RunBound(bound, {sought}, length, context);
   };
@@ -161,15 +176,17 @@ arrow::Result<NodePtr> MakeCase(std::vector<NodePtr> args) {
 
 arrow::Result<NodePtr> MakeSafeCast(NodePtr value, const std::shared_ptr<arrow::DataType>& type) {
   if (value->type->Equals(*type)) return value;
-  return MakeArrowCall("cast", {std::move(value)}, std::make_shared<cp::CastOptions>(cp::CastOptions::Safe(type)));
+  return MakeArrowCall("cast", {std::move(value)},
+                       std::make_shared<cp::CastOptions>(cp::CastOptions::Safe(type)));
 }
 
 arrow::Result<NodePtr> Coerce(NodePtr value, const std::shared_ptr<arrow::DataType>& type) {
   if (value->type->Equals(*type)) return value;
   if (type->id() == arrow::Type::TIMESTAMP) {
     const auto& target = static_cast<const arrow::TimestampType&>(*type);
-    const bool is_wall_time = value->type->id() != arrow::Type::TIMESTAMP ||
-                              static_cast<const arrow::TimestampType&>(*value->type).timezone().empty();
+    const bool is_wall_time =
+        value->type->id() != arrow::Type::TIMESTAMP ||
+        static_cast<const arrow::TimestampType&>(*value->type).timezone().empty();
     if (is_wall_time && !target.timezone().empty()) {
       ARROW_ASSIGN_OR_RAISE(value, MakeSafeCast(std::move(value), arrow::timestamp(target.unit())));
       return MakeArrowCall("assume_timezone", {std::move(value)},
@@ -177,7 +194,8 @@ arrow::Result<NodePtr> Coerce(NodePtr value, const std::shared_ptr<arrow::DataTy
     }
   }
   auto options = std::make_shared<cp::CastOptions>(cp::CastOptions::Safe(type));
-  options->allow_float_truncate = arrow::is_integer(value->type->id()) && arrow::is_floating(type->id());
+  options->allow_float_truncate =
+      arrow::is_integer(value->type->id()) && arrow::is_floating(type->id());
   return MakeArrowCall("cast", {std::move(value)}, std::move(options));
 }
 

@@ -60,14 +60,18 @@ class ListRows {
   const arrow::Array& array_;
 };
 
-arrow::Result<std::shared_ptr<arrow::Array>> AsArray(const Datum& value, int64_t length, arrow::MemoryPool* pool) {
+arrow::Result<std::shared_ptr<arrow::Array>> AsArray(const Datum& value, int64_t length,
+                                                     arrow::MemoryPool* pool) {
   if (!value.is_scalar()) return value.make_array();
   return arrow::MakeArrayFromScalar(*value.scalar(), length, pool);
 }
 
-arrow::Result<Datum> Elements(const std::vector<Datum>& args, int64_t length, arrow::compute::ExecContext* context) {
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> lists, AsArray(args[0], length, context->memory_pool()));
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> wanted, AsArray(args[1], length, context->memory_pool()));
+arrow::Result<Datum> Elements(const std::vector<Datum>& args, int64_t length,
+                              arrow::compute::ExecContext* context) {
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> lists,
+                        AsArray(args[0], length, context->memory_pool()));
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> wanted,
+                        AsArray(args[1], length, context->memory_pool()));
   const auto& indices = static_cast<const arrow::Int64Array&>(*wanted);
   const ListRows rows(*lists);
   arrow::Int64Builder places(context->memory_pool());
@@ -85,13 +89,15 @@ arrow::Result<Datum> Elements(const std::vector<Datum>& args, int64_t length, ar
     }
   }
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> taken, places.Finish());
-  return arrow::compute::Take(rows.values(), taken, arrow::compute::TakeOptions::NoBoundsCheck(), context);
+  return arrow::compute::Take(rows.values(), taken, arrow::compute::TakeOptions::NoBoundsCheck(),
+                              context);
 }
 
 // Evaluates `test` once over all elements of all rows, then gathers row by row.
 arrow::Result<Datum> AnyElement(const Node& test, const std::vector<Datum>& args, int64_t length,
                                 arrow::compute::ExecContext* context) {
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> lists, AsArray(args[0], length, context->memory_pool()));
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> lists,
+                        AsArray(args[0], length, context->memory_pool()));
   const ListRows rows(*lists);
   arrow::Int64Builder elements(context->memory_pool()), parents(context->memory_pool());
   for (int64_t row = 0; row < length; ++row) {
@@ -106,7 +112,8 @@ arrow::Result<Datum> AnyElement(const Node& test, const std::vector<Datum>& args
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> owners, parents.Finish());
   const auto unchecked = arrow::compute::TakeOptions::NoBoundsCheck();
   std::vector<Datum> columns(2);
-  ARROW_ASSIGN_OR_RAISE(columns[0], arrow::compute::Take(rows.values(), places, unchecked, context));
+  ARROW_ASSIGN_OR_RAISE(columns[0],
+                        arrow::compute::Take(rows.values(), places, unchecked, context));
   if (args.size() > 1) {
     columns[1] = args[1];
     if (!args[1].is_scalar()) {
@@ -114,7 +121,8 @@ arrow::Result<Datum> AnyElement(const Node& test, const std::vector<Datum>& args
     }
   }
   ARROW_ASSIGN_OR_RAISE(Datum tested, EvaluateNode(test, columns, count, context));
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> hits, AsArray(tested, count, context->memory_pool()));
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> hits,
+                        AsArray(tested, count, context->memory_pool()));
   const auto& bits = static_cast<const arrow::BooleanArray&>(*hits);
   arrow::BooleanBuilder answer(context->memory_pool());
   ARROW_RETURN_NOT_OK(answer.Reserve(length));
@@ -125,7 +133,8 @@ arrow::Result<Datum> AnyElement(const Node& test, const std::vector<Datum>& args
       continue;
     }
     bool found = false;
-    for (const int64_t end = at + rows.size(row); at < end; ++at) found = found || (bits.IsValid(at) && bits.Value(at));
+    for (const int64_t end = at + rows.size(row); at < end; ++at)
+      found = found || (bits.IsValid(at) && bits.Value(at));
     answer.UnsafeAppend(found);
   }
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> array, answer.Finish());
@@ -136,7 +145,8 @@ arrow::Result<Datum> AnyElement(const Node& test, const std::vector<Datum>& args
 
 arrow::Result<NodePtr> MakeElement(NodePtr list, NodePtr index) {
   ARROW_ASSIGN_OR_RAISE(index, MakeSafeCast(std::move(index), arrow::int64()));
-  std::shared_ptr<arrow::DataType> type = static_cast<const arrow::BaseListType&>(*list->type).value_type();
+  std::shared_ptr<arrow::DataType> type =
+      static_cast<const arrow::BaseListType&>(*list->type).value_type();
   return MakeKernelCall("element", std::move(type), {std::move(list), std::move(index)}, Elements);
 }
 

@@ -41,7 +41,8 @@ arrow::Status KindMismatch(const Ast& literal, const arrow::DataType& type) {
   if (literal.kind == AstKind::kScalar) found = literal.scalar->type->ToString();
   std::string hint;
   if (literal.kind == AstKind::kString && IsBytes(type)) hint = " (write bytes as X'6162')";
-  if (literal.kind == AstKind::kString && arrow::is_floating(type.id())) hint = " (write CAST('…' AS double))";
+  if (literal.kind == AstKind::kString && arrow::is_floating(type.id()))
+    hint = " (write CAST('…' AS double))";
   return InvalidInput("the types do not fit: expected ", type.ToString(), ", found ", found, hint);
 }
 
@@ -49,9 +50,11 @@ template <typename Float>
 PlacedLiteral PlaceTypedFloat(double value, const TypePtr& type) {
   const Float nearest = static_cast<Float>(value);
   auto make = [&](Float f) { return arrow::MakeScalar(type, f).ValueOr(nullptr); };
-  if (std::isnan(value) || static_cast<double>(nearest) == value) return {Standing::kExact, make(nearest)};
+  if (std::isnan(value) || static_cast<double>(nearest) == value)
+    return {Standing::kExact, make(nearest)};
   const Float below = std::numeric_limits<Float>::infinity() * -1;
-  return {Standing::kBetween, make(static_cast<double>(nearest) < value ? nearest : std::nextafter(nearest, below))};
+  return {Standing::kBetween,
+          make(static_cast<double>(nearest) < value ? nearest : std::nextafter(nearest, below))};
 }
 
 // Rounds a number as written to the nearest value of a float type.
@@ -66,7 +69,8 @@ PlacedLiteral PlaceWrittenFloat(const Number& number, const TypePtr& type) {
   auto make = [&](Float f) { return arrow::MakeScalar(type, f).ValueOr(nullptr); };
   if (is_huge || std::isinf(static_cast<Float>(value))) {
     const Float infinity = std::numeric_limits<Float>::infinity();
-    return {Standing::kBetween, make(number.negative ? -infinity : std::numeric_limits<Float>::max())};
+    return {Standing::kBetween,
+            make(number.negative ? -infinity : std::numeric_limits<Float>::max())};
   }
   return {Standing::kExact, make(static_cast<Float>(value))};
 }
@@ -87,8 +91,9 @@ arrow::Result<PlacedLiteral> PlaceInteger(const GridPoint& point, const TypePtr&
   if (point.floor > highest) return PlacedLiteral{Standing::kAbove, nullptr};
   if (point.floor < lowest) return PlacedLiteral{Standing::kBelow, nullptr};
   const uint64_t low = point.floor.little_endian_array()[0];
-  ARROW_ASSIGN_OR_RAISE(ScalarPtr scalar, is_signed ? arrow::MakeScalar(type, static_cast<int64_t>(low))
-                                                    : arrow::MakeScalar(type, low));
+  ARROW_ASSIGN_OR_RAISE(ScalarPtr scalar, is_signed
+                                              ? arrow::MakeScalar(type, static_cast<int64_t>(low))
+                                              : arrow::MakeScalar(type, low));
   return PlacedLiteral{point.is_exact ? Standing::kExact : Standing::kBetween, scalar};
 }
 
@@ -105,7 +110,8 @@ arrow::Result<PlacedLiteral> PlaceDecimal(const GridPoint& point, const TypePtr&
     scalar = std::make_shared<arrow::Decimal128Scalar>(
         arrow::Decimal128(static_cast<int64_t>(words[1]), words[0]), type);
   } else {
-    return InvalidInput("literals of this decimal type are not supported; cast the column: ", type->ToString());
+    return InvalidInput("literals of this decimal type are not supported; cast the column: ",
+                        type->ToString());
   }
   return PlacedLiteral{point.is_exact ? Standing::kExact : Standing::kBetween, scalar};
 }
@@ -116,7 +122,8 @@ arrow::Result<PlacedLiteral> PlaceNumber(const Number& number, const TypePtr& ty
   const bool is_decimal = arrow::is_decimal(type->id());
   const int scale = is_decimal ? static_cast<const arrow::DecimalType&>(*type).scale() : 0;
   const GridPoint point = FloorToScale(number, scale);
-  if (point.beyond != 0) return PlacedLiteral{point.beyond > 0 ? Standing::kAbove : Standing::kBelow, nullptr};
+  if (point.beyond != 0)
+    return PlacedLiteral{point.beyond > 0 ? Standing::kAbove : Standing::kBelow, nullptr};
   return is_decimal ? PlaceDecimal(point, type) : PlaceInteger(point, type);
 }
 
@@ -142,7 +149,8 @@ int64_t UnitNanoseconds(const arrow::DataType& type) {
 
 // Moves wall time in `zone` to UTC.
 arrow::Status ToUtc(Moment& moment, const std::string& zone) {
-  const auto wall = arrow::TimestampScalar(moment.seconds, arrow::timestamp(arrow::TimeUnit::SECOND));
+  const auto wall =
+      arrow::TimestampScalar(moment.seconds, arrow::timestamp(arrow::TimeUnit::SECOND));
   arrow::compute::AssumeTimezoneOptions options(zone);
   ARROW_ASSIGN_OR_RAISE(arrow::Datum utc, arrow::compute::AssumeTimezone(wall, options));
   moment.seconds = utc.scalar_as<arrow::TimestampScalar>().value;
@@ -155,34 +163,43 @@ arrow::Result<PlacedLiteral> PlaceMoment(Moment moment, const TypePtr& type) {
     const std::string& zone = static_cast<const arrow::TimestampType&>(*type).timezone();
     if (!zone.empty() && zone != "UTC") ARROW_RETURN_NOT_OK(ToUtc(moment, zone));
   }
-  const __int128 total = static_cast<__int128>(moment.seconds) * kNanosecondsPerSecond + moment.nanoseconds;
+  const __int128 total =
+      static_cast<__int128>(moment.seconds) * kNanosecondsPerSecond + moment.nanoseconds;
   const int64_t unit = UnitNanoseconds(*type);
   __int128 count = total / unit;
   const bool is_exact = total % unit == 0;
   if (total % unit < 0) --count;
   const bool is_narrow = type->id() == arrow::Type::DATE32 || type->id() == arrow::Type::TIME32;
-  const __int128 highest = is_narrow ? std::numeric_limits<int32_t>::max() : std::numeric_limits<int64_t>::max();
+  const __int128 highest =
+      is_narrow ? std::numeric_limits<int32_t>::max() : std::numeric_limits<int64_t>::max();
   if (count > highest) return PlacedLiteral{Standing::kAbove, nullptr};
   if (count < -highest - 1) return PlacedLiteral{Standing::kBelow, nullptr};
-  ARROW_ASSIGN_OR_RAISE(ScalarPtr scalar, is_narrow ? arrow::MakeScalar(type, static_cast<int32_t>(count))
-                                                    : arrow::MakeScalar(type, static_cast<int64_t>(count)));
+  ARROW_ASSIGN_OR_RAISE(ScalarPtr scalar,
+                        is_narrow ? arrow::MakeScalar(type, static_cast<int32_t>(count))
+                                  : arrow::MakeScalar(type, static_cast<int64_t>(count)));
   return PlacedLiteral{is_exact ? Standing::kExact : Standing::kBetween, scalar};
 }
 
 arrow::Result<PlacedLiteral> PlaceText(const Ast& literal, const TypePtr& type) {
   if (arrow::is_time(type->id())) {
     const auto time = ParseTimeText(literal.text);
-    if (!time) return InvalidInput("this is no time of day; expected HH:MM:SS, found ", literal.text);
+    if (!time)
+      return InvalidInput("this is no time of day; expected HH:MM:SS, found ", literal.text);
     return PlaceMoment({time->seconds, time->nanoseconds}, type);
   }
-  if (!arrow::is_date(type->id()) && type->id() != arrow::Type::TIMESTAMP) return KindMismatch(literal, *type);
+  if (!arrow::is_date(type->id()) && type->id() != arrow::Type::TIMESTAMP)
+    return KindMismatch(literal, *type);
   const auto text = ParseTimestampText(literal.text);
-  if (!text) return InvalidInput("this is no date or timestamp; expected YYYY-MM-DD HH:MM:SS, found ", literal.text);
-  Moment moment{text->seconds - text->zone_seconds.value_or(0), text->nanoseconds, text->zone_seconds.has_value()};
+  if (!text)
+    return InvalidInput("this is no date or timestamp; expected YYYY-MM-DD HH:MM:SS, found ",
+                        literal.text);
+  Moment moment{text->seconds - text->zone_seconds.value_or(0), text->nanoseconds,
+                text->zone_seconds.has_value()};
   const bool is_zoned_type = type->id() == arrow::Type::TIMESTAMP &&
                              !static_cast<const arrow::TimestampType&>(*type).timezone().empty();
   if (moment.is_zoned && !is_zoned_type) {
-    return InvalidInput("a timestamp with a zone does not compare with a type without one: ", type->ToString());
+    return InvalidInput("a timestamp with a zone does not compare with a type without one: ",
+                        type->ToString());
   }
   return PlaceMoment(moment, type);
 }
@@ -192,7 +209,8 @@ std::optional<Moment> MomentOf(const arrow::Scalar& scalar) {
   int64_t count = 0;
   switch (type.id()) {
     case arrow::Type::DATE32:
-      return Moment{static_cast<const arrow::Date32Scalar&>(scalar).value * kSecondsPerDay, 0, false};
+      return Moment{static_cast<const arrow::Date32Scalar&>(scalar).value * kSecondsPerDay, 0,
+                    false};
     case arrow::Type::TIME32:
       count = static_cast<const arrow::Time32Scalar&>(scalar).value;
       break;
@@ -207,7 +225,8 @@ std::optional<Moment> MomentOf(const arrow::Scalar& scalar) {
   }
   const int64_t per_second = kNanosecondsPerSecond / UnitNanoseconds(type);
   const int64_t rest = ((count % per_second) + per_second) % per_second;
-  const bool is_zoned = type.id() == arrow::Type::TIMESTAMP && !static_cast<const arrow::TimestampType&>(type).timezone().empty();
+  const bool is_zoned = type.id() == arrow::Type::TIMESTAMP &&
+                        !static_cast<const arrow::TimestampType&>(type).timezone().empty();
   // count - rest would overflow near the lowest value: divide first.
   const int64_t seconds = count / per_second - (count % per_second < 0 ? 1 : 0);
   return Moment{seconds, rest * UnitNanoseconds(type), is_zoned};
@@ -225,19 +244,25 @@ bool AreComparableMoments(const arrow::DataType& left, const arrow::DataType& ri
 std::optional<Number> NumberOf(const arrow::Scalar& scalar) {
   const arrow::Type::type id = scalar.type->id();
   if (arrow::is_integer(id)) return Number::Parse(scalar.ToString());
-  if (id == arrow::Type::DOUBLE) return Number::FromDouble(static_cast<const arrow::DoubleScalar&>(scalar).value);
-  if (id == arrow::Type::FLOAT) return Number::FromFloat(static_cast<const arrow::FloatScalar&>(scalar).value);
+  if (id == arrow::Type::DOUBLE)
+    return Number::FromDouble(static_cast<const arrow::DoubleScalar&>(scalar).value);
+  if (id == arrow::Type::FLOAT)
+    return Number::FromFloat(static_cast<const arrow::FloatScalar&>(scalar).value);
   const bool is_known = id == arrow::Type::DECIMAL128 || id == arrow::Type::DECIMAL256;
   if (!is_known) return std::nullopt;
-  const std::string digits = id == arrow::Type::DECIMAL128
-                                 ? static_cast<const arrow::Decimal128Scalar&>(scalar).value.ToIntegerString()
-                                 : static_cast<const arrow::Decimal256Scalar&>(scalar).value.ToIntegerString();
-  return Number::Parse(digits + "e" + std::to_string(-static_cast<const arrow::DecimalType&>(*scalar.type).scale()));
+  const std::string digits =
+      id == arrow::Type::DECIMAL128
+          ? static_cast<const arrow::Decimal128Scalar&>(scalar).value.ToIntegerString()
+          : static_cast<const arrow::Decimal256Scalar&>(scalar).value.ToIntegerString();
+  return Number::Parse(
+      digits + "e" + std::to_string(-static_cast<const arrow::DecimalType&>(*scalar.type).scale()));
 }
 
 std::optional<double> FloatOf(const arrow::Scalar& scalar) {
-  if (scalar.type->id() == arrow::Type::DOUBLE) return static_cast<const arrow::DoubleScalar&>(scalar).value;
-  if (scalar.type->id() == arrow::Type::FLOAT) return static_cast<const arrow::FloatScalar&>(scalar).value;
+  if (scalar.type->id() == arrow::Type::DOUBLE)
+    return static_cast<const arrow::DoubleScalar&>(scalar).value;
+  if (scalar.type->id() == arrow::Type::FLOAT)
+    return static_cast<const arrow::FloatScalar&>(scalar).value;
   return std::nullopt;
 }
 
@@ -249,12 +274,14 @@ arrow::Result<PlacedLiteral> PlaceScalar(const Ast& literal, const TypePtr& type
     if (type->id() == arrow::Type::DOUBLE) return PlaceTypedFloat<double>(*value, type);
     if (type->id() == arrow::Type::FLOAT) return PlaceTypedFloat<float>(*value, type);
     // NaN ranks above every number.
-    if (!std::isfinite(*value)) return PlacedLiteral{*value < 0 ? Standing::kBelow : Standing::kAbove, nullptr};
+    if (!std::isfinite(*value))
+      return PlacedLiteral{*value < 0 ? Standing::kBelow : Standing::kAbove, nullptr};
   }
   if (const auto number = NumberOf(scalar); number && is_number) return PlaceNumber(*number, type);
   if (AreComparableMoments(*scalar.type, *type)) return PlaceMoment(*MomentOf(scalar), type);
   const bool both_text = IsText(*scalar.type) && IsText(*type);
-  const bool both_bytes = IsBytes(*scalar.type) && IsBytes(*type) && type->id() != arrow::Type::FIXED_SIZE_BINARY;
+  const bool both_bytes =
+      IsBytes(*scalar.type) && IsBytes(*type) && type->id() != arrow::Type::FIXED_SIZE_BINARY;
   if (both_text || both_bytes) {
     ARROW_ASSIGN_OR_RAISE(ScalarPtr converted, scalar.CastTo(type));
     return PlacedLiteral{Standing::kExact, converted};
@@ -269,7 +296,8 @@ bool IsUntyped(const Ast& ast) {
 }
 
 arrow::Result<PlacedLiteral> PlaceLiteral(const Ast& literal, const TypePtr& type) {
-  const bool is_number = (arrow::is_numeric(type->id()) && type->id() != arrow::Type::HALF_FLOAT) || arrow::is_decimal(type->id());
+  const bool is_number = (arrow::is_numeric(type->id()) && type->id() != arrow::Type::HALF_FLOAT) ||
+                         arrow::is_decimal(type->id());
   switch (literal.kind) {
     case AstKind::kNumber: {
       const auto number = Number::Parse(literal.text);
@@ -294,7 +322,8 @@ arrow::Result<PlacedLiteral> PlaceLiteral(const Ast& literal, const TypePtr& typ
   if (type->id() == arrow::Type::FIXED_SIZE_BINARY) {
     const auto width = static_cast<const arrow::FixedSizeBinaryType&>(*type).byte_width();
     if (static_cast<int64_t>(literal.text.size()) != width) {
-      return InvalidInput("the types do not fit: expected ", type->ToString(), ", found bytes: ", literal.text.size());
+      return InvalidInput("the types do not fit: expected ", type->ToString(),
+                          ", found bytes: ", literal.text.size());
     }
     return PlacedLiteral{Standing::kExact, std::make_shared<arrow::FixedSizeBinaryScalar>(
                                                arrow::Buffer::FromString(literal.text), type)};
@@ -329,7 +358,8 @@ arrow::Result<ScalarPtr> DefaultScalar(const Ast& literal) {
     if (placed.standing == Standing::kExact) return placed.value;
   }
   ARROW_ASSIGN_OR_RAISE(PlacedLiteral placed, PlaceNumber(*number, arrow::float64()));
-  if (placed.standing != Standing::kExact) return InvalidInput("this number is too large for double");
+  if (placed.standing != Standing::kExact)
+    return InvalidInput("this number is too large for double");
   return placed.value;
 }
 
@@ -342,12 +372,15 @@ ScalarPtr TemporalFromText(std::string_view text, const TypePtr& type) {
   } else if (arrow::is_date(type->id()) || type->id() == arrow::Type::TIMESTAMP) {
     const auto read = ParseTimestampText(text);
     if (!read) return nullptr;
-    moment = {read->seconds - read->zone_seconds.value_or(0), read->nanoseconds, read->zone_seconds.has_value()};
+    moment = {read->seconds - read->zone_seconds.value_or(0), read->nanoseconds,
+              read->zone_seconds.has_value()};
   } else {
     return nullptr;
   }
   const auto placed = PlaceMoment(moment, type);
-  const bool is_held = placed.ok() && (placed->standing == Standing::kExact || (placed->standing == Standing::kBetween && arrow::is_date(type->id())));
+  const bool is_held =
+      placed.ok() && (placed->standing == Standing::kExact ||
+                      (placed->standing == Standing::kBetween && arrow::is_date(type->id())));
   return is_held ? placed->value : nullptr;
 }
 

@@ -60,9 +60,11 @@ std::string ToString(const Node& node) {
     case NodeKind::kLiteral:
       return LiteralText(*node.value);
     case NodeKind::kCompare:
-      return "(" + ToString(*node.args[0]) + " " + Symbol(node.op) + " " + ToString(*node.args[1]) + ")";
+      return "(" + ToString(*node.args[0]) + " " + Symbol(node.op) + " " + ToString(*node.args[1]) +
+             ")";
     case NodeKind::kIn:
-      return "(" + ToString(*node.args[0]) + " IN " + std::to_string(node.values->length()) + " values)";
+      return "(" + ToString(*node.args[0]) + " IN " + std::to_string(node.values->length()) +
+             " values)";
     case NodeKind::kAnd:
       return "(" + Join(node.args, " AND ") + ")";
     case NodeKind::kOr:

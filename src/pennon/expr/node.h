@@ -19,10 +19,11 @@ enum class NodeKind { kColumn, kLiteral, kCompare, kIn, kAnd, kOr, kNot, kIsNull
 
 enum class CompareOp { kEqual, kNotEqual, kLess, kLessEqual, kGreater, kGreaterEqual };
 
-/// Computes one value for each of `length` rows from arguments that are arrays of that length or scalars;
-/// gives an array, or a scalar that stands for every row. Called once a batch; thread-safe.
-using Kernel = std::function<arrow::Result<arrow::Datum>(const std::vector<arrow::Datum>& args, int64_t length,
-                                                         arrow::compute::ExecContext* context)>;
+/// Computes one value for each of `length` rows from arguments that are arrays of that length or
+/// scalars; gives an array, or a scalar that stands for every row. Called once a batch;
+/// thread-safe.
+using Kernel = std::function<arrow::Result<arrow::Datum>(
+    const std::vector<arrow::Datum>& args, int64_t length, arrow::compute::ExecContext* context)>;
 
 struct Node;
 using NodePtr = std::shared_ptr<const Node>;

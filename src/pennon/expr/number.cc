@@ -32,9 +32,9 @@ std::optional<Number> FromFloating(Float value, Float exact_from) {
   if (!std::isfinite(value)) return std::nullopt;
   char text[512];
   const bool is_whole = std::abs(value) >= exact_from;
-  const std::to_chars_result end = is_whole
-                                       ? std::to_chars(text, text + sizeof(text), value, std::chars_format::fixed, 0)
-                                       : std::to_chars(text, text + sizeof(text), value);
+  const std::to_chars_result end =
+      is_whole ? std::to_chars(text, text + sizeof(text), value, std::chars_format::fixed, 0)
+               : std::to_chars(text, text + sizeof(text), value);
   return Number::Parse(std::string_view(text, end.ptr - text));
 }
 
@@ -62,7 +62,8 @@ std::optional<Number> Number::Parse(std::string_view text) {
     if (at < text.size() && (text[at] == '-' || text[at] == '+')) is_minus = text[at++] == '-';
     if (at == text.size()) return std::nullopt;
     int64_t power = 0;
-    for (; at < text.size() && IsDigit(text[at]); ++at) power = std::min<int64_t>(power * 10 + (text[at] - '0'), 1 << 28);
+    for (; at < text.size() && IsDigit(text[at]); ++at)
+      power = std::min<int64_t>(power * 10 + (text[at] - '0'), 1 << 28);
     exponent += is_minus ? -power : power;
   }
   if (at != text.size()) return std::nullopt;
@@ -71,7 +72,9 @@ std::optional<Number> Number::Parse(std::string_view text) {
   return number;
 }
 
-std::optional<Number> Number::FromDouble(double value) { return FromFloating(value, 9007199254740992.0); }
+std::optional<Number> Number::FromDouble(double value) {
+  return FromFloating(value, 9007199254740992.0);
+}
 std::optional<Number> Number::FromFloat(float value) { return FromFloating(value, 16777216.0f); }
 
 std::string Number::ToText() const {
@@ -104,7 +107,8 @@ GridPoint FloorToScale(const Number& number, int scale) {
     }
   }
   point.is_exact = !has_rest;
-  point.floor = arrow::Decimal256::FromString(units.empty() ? "0" : units).ValueOr(arrow::Decimal256(0));
+  point.floor =
+      arrow::Decimal256::FromString(units.empty() ? "0" : units).ValueOr(arrow::Decimal256(0));
   if (number.negative) {
     point.floor.Negate();
     if (has_rest) point.floor -= arrow::Decimal256(1);

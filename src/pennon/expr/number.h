@@ -34,9 +34,9 @@ struct Number {
 
 /// Where a number stands among the multiples of 10^-scale.
 struct GridPoint {
-  bool is_exact = false;        ///< the number is a multiple
-  int beyond = 0;               ///< +1 or -1: its magnitude passes 76 digits
-  arrow::Decimal256 floor;      ///< the greatest multiple not above it, counted in units of 10^-scale
+  bool is_exact = false;    ///< the number is a multiple
+  int beyond = 0;           ///< +1 or -1: its magnitude passes 76 digits
+  arrow::Decimal256 floor;  ///< the greatest multiple not above it, counted in units of 10^-scale
 };
 GridPoint FloorToScale(const Number& number, int scale);
 

@@ -26,9 +26,10 @@ std::string Lower(std::string_view text) {
 // Words with a place in the grammar of expressions: never a column unless backquoted.
 const std::unordered_set<std::string>& GrammarWords() {
   static const std::unordered_set<std::string> words = {
-      "all",  "and",  "any",    "array",  "as",    "between", "case", "cast", "distinct", "else",
-      "end",  "escape", "exists", "false", "from", "ilike",   "in",   "is",   "isnull",   "like",
-      "not",  "notnull", "null",  "or",    "similar", "some", "symmetric", "then", "true", "when"};
+      "all",      "and",  "any",       "array",  "as",     "between", "case", "cast",
+      "distinct", "else", "end",       "escape", "exists", "false",   "from", "ilike",
+      "in",       "is",   "isnull",    "like",   "not",    "notnull", "null", "or",
+      "similar",  "some", "symmetric", "then",   "true",   "when"};
   return words;
 }
 
@@ -98,7 +99,8 @@ class Scanner {
     if (c == '\'' || c == '"') return Quoted(TokenKind::kString, c);
     if (c == '`') return Quoted(TokenKind::kName, c);
     if (IsWordStart(static_cast<unsigned char>(c))) return Word();
-    const bool point = c == '.' && at_ + 1 < sql_.size() && std::isdigit(static_cast<unsigned char>(sql_[at_ + 1]));
+    const bool point = c == '.' && at_ + 1 < sql_.size() &&
+                       std::isdigit(static_cast<unsigned char>(sql_[at_ + 1]));
     if (point || std::isdigit(static_cast<unsigned char>(c))) return Number();
     return Symbol();
   }
@@ -123,7 +125,8 @@ class Scanner {
 
   arrow::Result<Token> Word() {
     Token token{.kind = TokenKind::kWord, .begin = at_};
-    while (at_ < sql_.size() && IsWordPart(static_cast<unsigned char>(sql_[at_]))) token.text += sql_[at_++];
+    while (at_ < sql_.size() && IsWordPart(static_cast<unsigned char>(sql_[at_])))
+      token.text += sql_[at_++];
     if (at_ == sql_.size() || sql_[at_] != '\'' || token.text.size() != 1) return token;
     const char prefix = static_cast<char>(std::tolower(static_cast<unsigned char>(token.text[0])));
     if (prefix == 'x') {
@@ -131,7 +134,8 @@ class Scanner {
       ARROW_ASSIGN_OR_RAISE(token, Quoted(TokenKind::kPrefixedString, '\''));
       token.begin = begin;
     } else if (prefix == 'e' || prefix == 'b' || prefix == 'n' || prefix == 'u') {
-      return Error(token.begin, "only the prefix X (bytes in hexadecimal) is known before a string");
+      return Error(token.begin,
+                   "only the prefix X (bytes in hexadecimal) is known before a string");
     }
     return token;
   }
@@ -140,7 +144,8 @@ class Scanner {
   arrow::Result<Token> Number() {
     Token token{.kind = TokenKind::kNumber, .begin = at_};
     auto digits = [&] {
-      while (at_ < sql_.size() && std::isdigit(static_cast<unsigned char>(sql_[at_]))) token.text += sql_[at_++];
+      while (at_ < sql_.size() && std::isdigit(static_cast<unsigned char>(sql_[at_])))
+        token.text += sql_[at_++];
     };
     digits();
     if (at_ < sql_.size() && sql_[at_] == '.') {
@@ -162,8 +167,8 @@ class Scanner {
   }
 
   arrow::Result<Token> Symbol() {
-    static constexpr std::array<std::string_view, 10> kPairs = {"<=", ">=", "<>", "!=", "==",
-                                                               "||", "::", "<<", ">>", "!~"};
+    static constexpr std::array<std::string_view, 10> kPairs = {
+        "<=", ">=", "<>", "!=", "==", "||", "::", "<<", ">>", "!~"};
     static constexpr std::string_view kSingles = "()[],.;+-*/%<>=:&|^~#";
     Token token{.kind = TokenKind::kSymbol, .begin = at_};
     for (std::string_view pair : kPairs) {
@@ -280,11 +285,15 @@ class Rewriter {
   }
 
   std::string SpellWord(size_t i) {
-    static const std::unordered_map<std::string, std::string> kUnsigned = {
-        {"tinyint", "uint8"}, {"smallint", "uint16"}, {"int", "uint32"}, {"integer", "uint32"}, {"bigint", "uint64"}};
+    static const std::unordered_map<std::string, std::string> kUnsigned = {{"tinyint", "uint8"},
+                                                                           {"smallint", "uint16"},
+                                                                           {"int", "uint32"},
+                                                                           {"integer", "uint32"},
+                                                                           {"bigint", "uint64"}};
     Token& token = lexed_.tokens[i];
     const std::string lower = Lower(token.text);
-    if (IsWord(i, "unsigned") && i > 0 && kUnsigned.count(Lower(lexed_.tokens[i - 1].text))) return "";
+    if (IsWord(i, "unsigned") && i > 0 && kUnsigned.count(Lower(lexed_.tokens[i - 1].text)))
+      return "";
     if (auto entry = kUnsigned.find(lower); entry != kUnsigned.end() && IsWord(i + 1, "unsigned")) {
       return entry->second;
     }
@@ -316,7 +325,8 @@ arrow::Status CheckBrackets(std::string_view sql, const std::vector<Token>& toke
     if (token.text == "(" || token.text == "[") {
       open.push_back(&token);
       if (open.size() > kMaxOpenBrackets) {
-        return ErrorAt(sql, token.character, "brackets are nested deeper than " + std::to_string(kMaxOpenBrackets));
+        return ErrorAt(sql, token.character,
+                       "brackets are nested deeper than " + std::to_string(kMaxOpenBrackets));
       }
     } else if (token.text == ")" || token.text == "]") {
       if (open.empty() || (open.back()->text == "(") != (token.text == ")")) {
@@ -342,15 +352,16 @@ size_t LexedSql::TokenAt(size_t emitted) const {
 }
 
 int CharacterAt(std::string_view sql, size_t byte) {
-  return 1 + static_cast<int>(std::count_if(sql.begin(), sql.begin() + std::min(byte, sql.size()), [](char c) {
-           return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-         }));
+  return 1 + static_cast<int>(std::count_if(
+                 sql.begin(), sql.begin() + std::min(byte, sql.size()),
+                 [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
 arrow::Result<LexedSql> LexSql(std::string_view sql, const std::vector<std::string>& columns) {
   if (sql.size() > kMaxSqlBytes) {
-    return InvalidInput("expression text is too long; at most ", kMaxSqlBytes, " bytes are read, found ",
-                        sql.size(), " (for long lists give a pyarrow expression with isin)");
+    return InvalidInput("expression text is too long; at most ", kMaxSqlBytes,
+                        " bytes are read, found ", sql.size(),
+                        " (for long lists give a pyarrow expression with isin)");
   }
   arrow::util::InitializeUTF8();
   if (!arrow::util::ValidateUTF8(sql) || sql.find('\0') != std::string_view::npos) {
@@ -360,7 +371,8 @@ arrow::Result<LexedSql> LexSql(std::string_view sql, const std::vector<std::stri
   while (!tokens.empty() && tokens.back().kind == TokenKind::kSymbol && tokens.back().text == ";") {
     tokens.pop_back();
   }
-  if (tokens.empty()) return InvalidInput("expression text is empty; give a condition such as a > 1");
+  if (tokens.empty())
+    return InvalidInput("expression text is empty; give a condition such as a > 1");
   ARROW_RETURN_NOT_OK(CheckBrackets(sql, tokens));
   return Rewriter(std::move(tokens), columns).Run();
 }

@@ -13,7 +13,8 @@ extern "C" {
 namespace pennon::expr {
 namespace {
 
-// PostgreSQL's grammar recurses on nested and left-deep text: measured below 100 bytes of stack a byte.
+// PostgreSQL's grammar recurses on nested and left-deep text: measured below 100 bytes of stack a
+// byte.
 size_t StackFor(const std::string& statement) { return (size_t{1} << 20) + 128 * statement.size(); }
 
 struct ParserAnswer {
@@ -48,7 +49,8 @@ arrow::Status SyntaxError(std::string_view sql, const LexedSql& lexed, const Par
   const size_t token = lexed.TokenAt(ByteAt(lexed.statement, answer.error_character));
   if (answer.error_character <= 0 || token == lexed.tokens.size()) {
     const bool at_end = answer.error.rfind("syntax error", 0) == 0;
-    return ErrorAt(sql, CharacterAt(sql, sql.size()), at_end ? "the text ends too early" : answer.error);
+    return ErrorAt(sql, CharacterAt(sql, sql.size()),
+                   at_end ? "the text ends too early" : answer.error);
   }
   return ErrorAt(sql, lexed.tokens[token].character,
                  answer.error.rfind("syntax error", 0) == 0 ? "syntax error" : answer.error);
@@ -59,7 +61,8 @@ arrow::Status SyntaxError(std::string_view sql, const LexedSql& lexed, const Par
 arrow::Result<Ast> ParseSqlText(std::string_view sql, const std::vector<std::string>& columns) {
   ARROW_ASSIGN_OR_RAISE(LexedSql lexed, LexSql(sql, columns));
   ParserAnswer answer;
-  ARROW_RETURN_NOT_OK(RunOnLargeStack(StackFor(lexed.statement), [&] { answer = AskParser(lexed.statement); }));
+  ARROW_RETURN_NOT_OK(
+      RunOnLargeStack(StackFor(lexed.statement), [&] { answer = AskParser(lexed.statement); }));
   if (!answer.error.empty()) return SyntaxError(sql, lexed, answer);
   return ReadSqlTree(answer.tree, sql, lexed);
 }

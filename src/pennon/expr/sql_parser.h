@@ -11,8 +11,9 @@
 
 namespace pennon::expr {
 
-/// Parses one expression; `columns` are the names that bare words may mean. Errors are kInvalidInput and
-/// name the 1-based character: bad syntax, subqueries, rows, parameters, too deep nesting.
+/// Parses one expression; `columns` are the names that bare words may mean. Errors are
+/// kInvalidInput and name the 1-based character: bad syntax, subqueries, rows, parameters, too deep
+/// nesting.
 arrow::Result<Ast> ParseSqlText(std::string_view sql, const std::vector<std::string>& columns);
 
 }  // namespace pennon::expr

@@ -42,10 +42,12 @@ class TreeReader {
 
   arrow::Result<Ast> Read(const Json& node, int depth) {
     if (depth > kMaxDepth) {
-      return ErrorAt(sql_, position_, "the expression is nested deeper than " + std::to_string(kMaxDepth));
+      return ErrorAt(sql_, position_,
+                     "the expression is nested deeper than " + std::to_string(kMaxDepth));
     }
     if (++parts_ > kMaxParts) {
-      return ErrorAt(sql_, position_, "the expression has more parts than " + std::to_string(kMaxParts));
+      return ErrorAt(sql_, position_,
+                     "the expression has more parts than " + std::to_string(kMaxParts));
     }
     if (!node.is_object() || node.size() != 1) return Refuse("this form");
     using Reader = arrow::Result<Ast> (TreeReader::*)(const Json&, int);
@@ -129,7 +131,8 @@ class TreeReader {
     // libpg_query leaves out the values of integers below 1: the digits stand in the text.
     size_t token = token_;
     while (token < lexed_.tokens.size() && lexed_.tokens[token].kind == TokenKind::kSymbol) ++token;
-    if (token >= lexed_.tokens.size() || lexed_.tokens[token].kind != TokenKind::kNumber) return Refuse("this number");
+    if (token >= lexed_.tokens.size() || lexed_.tokens[token].kind != TokenKind::kNumber)
+      return Refuse("this number");
     return Make(AstKind::kNumber, "-" + lexed_.tokens[token].text);
   }
 
@@ -145,7 +148,8 @@ class TreeReader {
     const bool is_even = digits.size() % 2 == 1 && digits[0] == 'x';
     for (size_t i = 1; is_even && i < digits.size(); i += 2) {
       const int high = nibble(digits[i]), low = nibble(digits[i + 1]);
-      if (high < 0 || low < 0) return ErrorAt(sql_, position_, "X'…' holds what is not a hexadecimal digit");
+      if (high < 0 || low < 0)
+        return ErrorAt(sql_, position_, "X'…' holds what is not a hexadecimal digit");
       ast.text += static_cast<char>(high << 4 | low);
     }
     if (!is_even) return ErrorAt(sql_, position_, "X'…' needs two hexadecimal digits a byte");
@@ -181,7 +185,9 @@ class TreeReader {
 
   arrow::Result<Ast> Logic(const Json& body, int depth) {
     const std::string op = Text(body, "boolop");
-    Ast ast = Make(op == "AND_EXPR" ? AstKind::kAnd : op == "OR_EXPR" ? AstKind::kOr : AstKind::kNot);
+    Ast ast = Make(op == "AND_EXPR"  ? AstKind::kAnd
+                   : op == "OR_EXPR" ? AstKind::kOr
+                                     : AstKind::kNot);
     ARROW_RETURN_NOT_OK(ReadInto(ast, Member(body, "args"), depth));
     return ast;
   }
@@ -207,8 +213,8 @@ class TreeReader {
     const Json& names = Member(body, "funcname");
     if (!names.is_array() || names.empty()) return Refuse("this call");
     const std::string name = Text(Member(names.back(), "String"), "sval");
-    for (const char* form : {"over", "agg_distinct", "agg_star", "agg_filter", "agg_order", "agg_within_group",
-                             "func_variadic"}) {
+    for (const char* form : {"over", "agg_distinct", "agg_star", "agg_filter", "agg_order",
+                             "agg_within_group", "func_variadic"}) {
       if (body.contains(form)) return Refuse("an aggregate or window call of " + name);
     }
     Ast ast = Make(AstKind::kCall, name);
@@ -261,7 +267,8 @@ class TreeReader {
     Locate(type);
     Ast ast = Make(AstKind::kCast);
     const Json& names = Member(type, "names");
-    if (!names.is_array() || names.empty() || type.contains("arrayBounds")) return Refuse("this type");
+    if (!names.is_array() || names.empty() || type.contains("arrayBounds"))
+      return Refuse("this type");
     std::string name = Text(Member(names.back(), "String"), "sval");
     // `float` and `double precision` are one type to PostgreSQL and two to Lance.
     const bool is_float = token_ < lexed_.tokens.size() && lexed_.tokens[token_].text.size() == 5;
@@ -288,7 +295,8 @@ class TreeReader {
       if (step.contains("String")) {
         outer.text = Text(Member(step, "String"), "sval");
       } else if (step.contains("A_Indices") && !Boolean(Member(step, "A_Indices"), "is_slice")) {
-        ARROW_ASSIGN_OR_RAISE(Ast index, Read(Member(Member(step, "A_Indices"), "uidx"), depth + 1));
+        ARROW_ASSIGN_OR_RAISE(Ast index,
+                              Read(Member(Member(step, "A_Indices"), "uidx"), depth + 1));
         const bool is_field = index.kind == AstKind::kString;
         outer = Make(is_field ? AstKind::kField : AstKind::kSubscript, is_field ? index.text : "");
         if (!is_field) outer.args.push_back(std::move(index));
@@ -304,7 +312,8 @@ class TreeReader {
 
   arrow::Result<Ast> List(const Json& body, int depth) {
     Ast ast = Make(AstKind::kList);
-    if (body.contains("elements")) ARROW_RETURN_NOT_OK(ReadInto(ast, Member(body, "elements"), depth));
+    if (body.contains("elements"))
+      ARROW_RETURN_NOT_OK(ReadInto(ast, Member(body, "elements"), depth));
     return ast;
   }
 
@@ -318,14 +327,18 @@ class TreeReader {
 arrow::Result<Ast> TreeReader::Operator(const Json& body, int depth) {
   const std::string kind = Text(body, "kind");
   const Json& names = Member(body, "name");
-  const std::string op = names.is_array() && !names.empty() ? Text(Member(names.back(), "String"), "sval") : "";
-  if (kind == "AEXPR_BETWEEN" || kind == "AEXPR_NOT_BETWEEN") return Between(body, depth, kind != "AEXPR_BETWEEN");
-  if (kind == "AEXPR_LIKE" || kind == "AEXPR_ILIKE") return Like(body, depth, kind == "AEXPR_ILIKE", op[0] == '!');
+  const std::string op =
+      names.is_array() && !names.empty() ? Text(Member(names.back(), "String"), "sval") : "";
+  if (kind == "AEXPR_BETWEEN" || kind == "AEXPR_NOT_BETWEEN")
+    return Between(body, depth, kind != "AEXPR_BETWEEN");
+  if (kind == "AEXPR_LIKE" || kind == "AEXPR_ILIKE")
+    return Like(body, depth, kind == "AEXPR_ILIKE", op[0] == '!');
   const bool is_any = kind == "AEXPR_OP_ANY" && op == "=";
   if (kind == "AEXPR_IN" || is_any) {
     Ast ast = Make(AstKind::kIn);
     const Json& right = Member(body, "rexpr");
-    const Json& items = is_any ? Member(Member(right, "A_ArrayExpr"), "elements") : Member(Member(right, "List"), "items");
+    const Json& items = is_any ? Member(Member(right, "A_ArrayExpr"), "elements")
+                               : Member(Member(right, "List"), "items");
     ARROW_ASSIGN_OR_RAISE(Ast value, Read(Member(body, "lexpr"), depth + 1));
     ast.args.push_back(std::move(value));
     ARROW_RETURN_NOT_OK(ReadInto(ast, items, depth));
@@ -351,9 +364,13 @@ arrow::Result<Ast> TreeReader::Operator(const Json& body, int depth) {
 arrow::Result<Ast> TreeReader::Plain(const Json& body, const std::string& op, int depth) {
   static constexpr std::string_view kArithmetic = "+-*/%";
   const bool is_arithmetic = op.size() == 1 && kArithmetic.find(op[0]) != std::string_view::npos;
-  const bool is_compare = op == "=" || op == "<>" || op == "<" || op == "<=" || op == ">" || op == ">=";
+  const bool is_compare =
+      op == "=" || op == "<>" || op == "<" || op == "<=" || op == ">" || op == ">=";
   if (!is_arithmetic && !is_compare && op != "||") return Refuse("the operator " + op);
-  Ast ast = Make(is_compare ? AstKind::kCompare : is_arithmetic ? AstKind::kArithmetic : AstKind::kCall, op);
+  Ast ast = Make(is_compare      ? AstKind::kCompare
+                 : is_arithmetic ? AstKind::kArithmetic
+                                 : AstKind::kCall,
+                 op);
   if (!body.contains("lexpr")) {
     if (op != "-" && op != "+") return Refuse("the operator " + op);
     ARROW_ASSIGN_OR_RAISE(Ast value, Read(Member(body, "rexpr"), depth + 1));
@@ -401,13 +418,16 @@ arrow::Result<Ast> TreeReader::Like(const Json& body, int depth, bool ignore_cas
 
 }  // namespace
 
-arrow::Result<Ast> ReadSqlTree(const std::string& json, std::string_view sql, const LexedSql& lexed) {
+arrow::Result<Ast> ReadSqlTree(const std::string& json, std::string_view sql,
+                               const LexedSql& lexed) {
   const Json tree = Json::parse(json, nullptr, /*allow_exceptions=*/false);
   const Json& statements = Member(tree, "stmts");
-  if (!statements.is_array() || statements.size() != 1) return ErrorAt(sql, 1, "one expression is expected");
+  if (!statements.is_array() || statements.size() != 1)
+    return ErrorAt(sql, 1, "one expression is expected");
   const Json& select = Member(Member(statements[0], "stmt"), "SelectStmt");
   const Json& targets = Member(select, "targetList");
-  if (!targets.is_array() || targets.size() != 1) return ErrorAt(sql, 1, "one expression is expected");
+  if (!targets.is_array() || targets.size() != 1)
+    return ErrorAt(sql, 1, "one expression is expected");
   return TreeReader(sql, lexed).Read(Member(Member(targets[0], "ResTarget"), "val"), 0);
 }
 

@@ -12,6 +12,7 @@
 namespace pennon::expr {
 
 /// Reads the parse tree `json` of `lexed.statement`; `sql` is the text as given, for messages.
-arrow::Result<Ast> ReadSqlTree(const std::string& json, std::string_view sql, const LexedSql& lexed);
+arrow::Result<Ast> ReadSqlTree(const std::string& json, std::string_view sql,
+                               const LexedSql& lexed);
 
 }  // namespace pennon::expr

@@ -12,7 +12,8 @@
 
 namespace pennon::expr {
 
-/// Runs `work` to its end on a thread with `stack_bytes` of stack; memory is committed only as it is used.
+/// Runs `work` to its end on a thread with `stack_bytes` of stack; memory is committed only as it
+/// is used.
 inline arrow::Status RunOnLargeStack(size_t stack_bytes, std::function<void()> work) {
   pthread_attr_t attributes;
   pthread_t thread;
@@ -27,8 +28,9 @@ inline arrow::Status RunOnLargeStack(size_t stack_bytes, std::function<void()> w
     pthread_attr_destroy(&attributes);
   }
   if (fault != 0) {
-    return MakeError(ErrorKind::kIo, {}, JoinParts("cannot start a thread to parse the expression; stack bytes: ",
-                                                   stack_bytes, ", error number: ", fault));
+    return MakeError(ErrorKind::kIo, {},
+                     JoinParts("cannot start a thread to parse the expression; stack bytes: ",
+                               stack_bytes, ", error number: ", fault));
   }
   pthread_join(thread, nullptr);
   return arrow::Status::OK();

@@ -62,7 +62,9 @@ bool TakeZone(Pieces& pieces, TemporalText* out) {
   if (!pieces.Take('-') && !pieces.Take('+')) return false;
   int32_t hours = 0, minutes = 0;
   if (!pieces.Digits(2, &hours)) return false;
-  if (pieces.Take(':') ? !pieces.Digits(2, &minutes) : (!pieces.done() && !pieces.Digits(2, &minutes))) return false;
+  if (pieces.Take(':') ? !pieces.Digits(2, &minutes)
+                       : (!pieces.done() && !pieces.Digits(2, &minutes)))
+    return false;
   if (hours > 23 || minutes > 59) return false;
   out->zone_seconds = (is_west ? -1 : 1) * (hours * 3600 + minutes * 60);
   return true;
@@ -77,7 +79,8 @@ std::optional<TemporalText> ParseTimestampText(std::string_view text) {
   const bool is_date = pieces.Digits(4, &year) && pieces.Take('-') && pieces.Digits(2, &month) &&
                        pieces.Take('-') && pieces.Digits(2, &day);
   if (!is_date) return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month), std::chrono::day(day)};
+  const std::chrono::year_month_day date{std::chrono::year(year), std::chrono::month(month),
+                                         std::chrono::day(day)};
   if (!date.ok()) return std::nullopt;
   out.seconds = std::chrono::sys_days(date).time_since_epoch().count() * int64_t{86400};
   if (pieces.done()) return out;

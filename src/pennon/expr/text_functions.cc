@@ -31,7 +31,8 @@ struct RowValues {
 
   static arrow::Result<RowValues> Of(const Datum& value, arrow::MemoryPool* pool) {
     if (!value.is_scalar()) return RowValues{value.make_array(), 1};
-    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> one, arrow::MakeArrayFromScalar(*value.scalar(), 1, pool));
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> one,
+                          arrow::MakeArrayFromScalar(*value.scalar(), 1, pool));
     return RowValues{std::move(one), 0};
   }
   const ArrayType& typed() const { return static_cast<const ArrayType&>(*array); }
@@ -40,13 +41,15 @@ struct RowValues {
 };
 
 int64_t RowsOf(const std::vector<Datum>& args, int64_t length) {
-  const bool is_constant = std::all_of(args.begin(), args.end(), [](const Datum& arg) { return arg.is_scalar(); });
+  const bool is_constant =
+      std::all_of(args.begin(), args.end(), [](const Datum& arg) { return arg.is_scalar(); });
   return is_constant ? 1 : length;
 }
 
 arrow::Result<Datum> Finished(arrow::ArrayBuilder& builder, const std::vector<Datum>& args) {
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> array, builder.Finish());
-  const bool is_constant = std::all_of(args.begin(), args.end(), [](const Datum& arg) { return arg.is_scalar(); });
+  const bool is_constant =
+      std::all_of(args.begin(), args.end(), [](const Datum& arg) { return arg.is_scalar(); });
   if (!is_constant) return Datum(std::move(array));
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Scalar> scalar, array->GetScalar(0));
   return Datum(std::move(scalar));
@@ -54,8 +57,8 @@ arrow::Result<Datum> Finished(arrow::ArrayBuilder& builder, const std::vector<Da
 
 // Runs `row(texts)` over `count` text arguments of one array type; NULL in gives NULL out.
 template <size_t count, typename ArrayType, typename Builder, typename Row>
-arrow::Result<Datum> RunRows(const std::vector<Datum>& args, int64_t length, arrow::compute::ExecContext* context,
-                             const Row& row) {
+arrow::Result<Datum> RunRows(const std::vector<Datum>& args, int64_t length,
+                             arrow::compute::ExecContext* context, const Row& row) {
   std::array<RowValues<ArrayType>, count> values;
   for (size_t i = 0; i < count; ++i) {
     ARROW_ASSIGN_OR_RAISE(values[i], RowValues<ArrayType>::Of(args[i], context->memory_pool()));
@@ -81,9 +84,12 @@ arrow::Result<Datum> RunRows(const std::vector<Datum>& args, int64_t length, arr
 
 // Brings texts to one type: string, or large_string if any of them is.
 arrow::Result<std::vector<NodePtr>> Unify(std::vector<NodePtr> texts, bool* is_large) {
-  *is_large = std::any_of(texts.begin(), texts.end(), [](const NodePtr& text) { return text->type->id() == arrow::Type::LARGE_STRING; });
+  *is_large = std::any_of(texts.begin(), texts.end(), [](const NodePtr& text) {
+    return text->type->id() == arrow::Type::LARGE_STRING;
+  });
   for (NodePtr& text : texts) {
-    ARROW_ASSIGN_OR_RAISE(text, Coerce(std::move(text), *is_large ? arrow::large_utf8() : arrow::utf8()));
+    ARROW_ASSIGN_OR_RAISE(text,
+                          Coerce(std::move(text), *is_large ? arrow::large_utf8() : arrow::utf8()));
   }
   return texts;
 }
@@ -93,7 +99,8 @@ arrow::Result<NodePtr> MakeRowFunction(std::string name, std::shared_ptr<arrow::
                                        std::vector<NodePtr> texts, Row row) {
   bool is_large = false;
   ARROW_ASSIGN_OR_RAISE(texts, Unify(std::move(texts), &is_large));
-  Kernel kernel = [row, is_large](const std::vector<Datum>& args, int64_t length, arrow::compute::ExecContext* context) {
+  Kernel kernel = [row, is_large](const std::vector<Datum>& args, int64_t length,
+                                  arrow::compute::ExecContext* context) {
     return is_large ? RunRows<count, arrow::LargeStringArray, Builder>(args, length, context, row)
                     : RunRows<count, arrow::StringArray, Builder>(args, length, context, row);
   };
@@ -139,8 +146,8 @@ std::string_view Slice(std::string_view text, int64_t start, int64_t count) {
   return first < last ? text.substr(first, last - first) : std::string_view();
 }
 
-// The shortest digits that read back as `value`, laid out as Lance does: plain up to 16 digits before the
-// point (13 for floats) and 5 zeros after it (6), else with an exponent.
+// The shortest digits that read back as `value`, laid out as Lance does: plain up to 16 digits
+// before the point (13 for floats) and 5 zeros after it (6), else with an exponent.
 template <typename Float>
 std::string FloatText(Float value) {
   constexpr int kMaxBefore = sizeof(Float) == 8 ? 16 : 13;
@@ -149,7 +156,8 @@ std::string FloatText(Float value) {
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   if (value == 0) return std::signbit(value) ? "-0.0" : "0.0";
   char buffer[64];
-  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), std::abs(value), std::chars_format::scientific);
+  const auto end = std::to_chars(buffer, buffer + sizeof(buffer), std::abs(value),
+                                 std::chars_format::scientific);
   const std::string_view text(buffer, end.ptr - buffer);
   const size_t e = text.find('e');
   std::string digits(text.substr(0, 1));
@@ -157,8 +165,10 @@ std::string FloatText(Float value) {
   const int point = std::stoi(std::string(text.substr(e + 1))) + 1;  // digits before the point
   const int count = static_cast<int>(digits.size());
   std::string out = value < 0 ? "-" : "";
-  if (count <= point && point <= kMaxBefore) return out + digits + std::string(point - count, '0') + ".0";
-  if (0 < point && point <= kMaxBefore) return out + digits.substr(0, point) + "." + digits.substr(point);
+  if (count <= point && point <= kMaxBefore)
+    return out + digits + std::string(point - count, '0') + ".0";
+  if (0 < point && point <= kMaxBefore)
+    return out + digits.substr(0, point) + "." + digits.substr(point);
   if (kMinPoint < point && point <= 0) return out + "0." + std::string(-point, '0') + digits;
   out += digits.substr(0, 1);
   if (count > 1) out += "." + digits.substr(1);
@@ -166,12 +176,14 @@ std::string FloatText(Float value) {
 }
 
 template <typename ArrayType>
-arrow::Result<Datum> FloatTexts(const std::vector<Datum>& args, int64_t length, arrow::compute::ExecContext* context) {
+arrow::Result<Datum> FloatTexts(const std::vector<Datum>& args, int64_t length,
+                                arrow::compute::ExecContext* context) {
   ARROW_ASSIGN_OR_RAISE(auto values, RowValues<ArrayType>::Of(args[0], context->memory_pool()));
   const int64_t rows = RowsOf(args, length);
   arrow::StringBuilder builder(context->memory_pool());
   for (int64_t i = 0; i < rows; ++i) {
-    ARROW_RETURN_NOT_OK(values.IsNull(i) ? builder.AppendNull() : builder.Append(FloatText(values.Get(i))));
+    ARROW_RETURN_NOT_OK(values.IsNull(i) ? builder.AppendNull()
+                                         : builder.Append(FloatText(values.Get(i))));
   }
   return Finished(builder, args);
 }
@@ -220,13 +232,15 @@ arrow::Result<NodePtr> MakeLike(NodePtr text, NodePtr pattern, char escape, bool
 }
 
 arrow::Result<NodePtr> MakeStartsWith(NodePtr text, NodePtr part) {
-  return MakeRowFunction<2, arrow::BooleanBuilder>("starts_with", arrow::boolean(), {std::move(text), std::move(part)},
-                                                   [](const auto& row) { return row[0].starts_with(row[1]); });
+  return MakeRowFunction<2, arrow::BooleanBuilder>(
+      "starts_with", arrow::boolean(), {std::move(text), std::move(part)},
+      [](const auto& row) { return row[0].starts_with(row[1]); });
 }
 
 arrow::Result<NodePtr> MakeEndsWith(NodePtr text, NodePtr part) {
-  return MakeRowFunction<2, arrow::BooleanBuilder>("ends_with", arrow::boolean(), {std::move(text), std::move(part)},
-                                                   [](const auto& row) { return row[0].ends_with(row[1]); });
+  return MakeRowFunction<2, arrow::BooleanBuilder>(
+      "ends_with", arrow::boolean(), {std::move(text), std::move(part)},
+      [](const auto& row) { return row[0].ends_with(row[1]); });
 }
 
 arrow::Result<NodePtr> MakeContains(NodePtr text, NodePtr part) {
@@ -251,7 +265,8 @@ arrow::Result<NodePtr> MakeReplace(NodePtr text, NodePtr from, NodePtr to) {
 
 arrow::Result<NodePtr> MakeSubstring(NodePtr text, NodePtr start, NodePtr count) {
   ARROW_ASSIGN_OR_RAISE(text, Coerce(std::move(text), arrow::large_utf8()));
-  if (!count) count = MakeLiteral(std::make_shared<arrow::Int64Scalar>(std::numeric_limits<int64_t>::max()));
+  if (!count)
+    count = MakeLiteral(std::make_shared<arrow::Int64Scalar>(std::numeric_limits<int64_t>::max()));
   for (NodePtr* number : {&start, &count}) {
     ARROW_ASSIGN_OR_RAISE(*number, MakeSafeCast(std::move(*number), arrow::int64()));
   }
@@ -265,18 +280,23 @@ arrow::Result<NodePtr> MakeSubstring(NodePtr text, NodePtr start, NodePtr count)
     arrow::StringBuilder builder(pool);
     for (int64_t i = 0; i < rows; ++i) {
       const bool is_null = texts.IsNull(i) || starts.IsNull(i) || counts.IsNull(i);
-      if (!is_null && counts.Get(i) < 0) return arrow::Status::Invalid("the length of a substring is negative: ", counts.Get(i));
-      ARROW_RETURN_NOT_OK(is_null ? builder.AppendNull() : builder.Append(Slice(texts.Get(i), starts.Get(i), counts.Get(i))));
+      if (!is_null && counts.Get(i) < 0)
+        return arrow::Status::Invalid("the length of a substring is negative: ", counts.Get(i));
+      ARROW_RETURN_NOT_OK(is_null
+                              ? builder.AppendNull()
+                              : builder.Append(Slice(texts.Get(i), starts.Get(i), counts.Get(i))));
     }
     return Finished(builder, args);
   };
-  return MakeKernelCall("substring", arrow::utf8(), {std::move(text), std::move(start), std::move(count)}, std::move(kernel));
+  return MakeKernelCall("substring", arrow::utf8(),
+                        {std::move(text), std::move(start), std::move(count)}, std::move(kernel));
 }
 
 arrow::Result<NodePtr> MakeFloatText(NodePtr value) {
   const bool is_double = value->type->id() == arrow::Type::DOUBLE;
-  return MakeKernelCall("text", arrow::utf8(), {std::move(value)},
-                        is_double ? Kernel(FloatTexts<arrow::DoubleArray>) : Kernel(FloatTexts<arrow::FloatArray>));
+  return MakeKernelCall(
+      "text", arrow::utf8(), {std::move(value)},
+      is_double ? Kernel(FloatTexts<arrow::DoubleArray>) : Kernel(FloatTexts<arrow::FloatArray>));
 }
 
 }  // namespace pennon::expr

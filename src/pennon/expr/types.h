@@ -10,13 +10,15 @@
 
 namespace pennon::expr {
 
-/// Returns the Arrow type of the SQL type `name` (lower case, as PostgreSQL's parser spells it) with its
-/// modifiers, as in decimal(8, 2) or timestamp(3). Errors: the name or a modifier is unknown.
+/// Returns the Arrow type of the SQL type `name` (lower case, as PostgreSQL's parser spells it)
+/// with its modifiers, as in decimal(8, 2) or timestamp(3). Errors: the name or a modifier is
+/// unknown.
 arrow::Result<std::shared_ptr<arrow::DataType>> SqlType(const std::string& name,
                                                         const std::vector<int>& modifiers);
 
-/// Returns the type that holds every value of both for comparing, or null if they cannot be compared.
-/// int64 with uint64 meet in decimal128(20, 0); integers with floats meet in the float type.
+/// Returns the type that holds every value of both for comparing, or null if they cannot be
+/// compared. int64 with uint64 meet in decimal128(20, 0); integers with floats meet in the float
+/// type.
 std::shared_ptr<arrow::DataType> CommonType(const std::shared_ptr<arrow::DataType>& left,
                                             const std::shared_ptr<arrow::DataType>& right);
 
