@@ -2,13 +2,13 @@
 
 import datetime
 import decimal
+import functools
 
 import numpy as np
 import pyarrow as pa
 
 BATCH = 2500
 HINT = "lance-encoding:"
-N = 5000
 
 _INTS = {"int8": 8, "uint8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32, "int64": 64, "uint64": 64}
 
@@ -34,7 +34,7 @@ def _text(rng, n, count):
     return [" ".join(vocabulary[i] for i in rng.integers(0, 200, count)) for _ in range(n)]
 
 
-def _int_shapes(rng, bits, signed):
+def _int_shapes(rng, bits, signed, N):
     low, high = (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
     dtype = np.int64 if signed else np.uint64
     yield "random", [int(x) for x in rng.integers(low, high, N, dtype=dtype, endpoint=True)]
@@ -49,7 +49,13 @@ def _int_shapes(rng, bits, signed):
         yield "wide_few_distinct", [int(x) << 40 for x in rng.integers(1, 200, N)]
 
 
-def _build():
+def _build(full):
+    """The cases; with `full` false only their names matter, so all columns are short."""
+    N = 5000 if full else 60
+
+    def rows(count):
+        return count if full else min(count, 60)
+
     cases = {}
 
     def add(name, values, t, **hints):
@@ -61,7 +67,7 @@ def _build():
 
     for name, bits in _INTS.items():
         t = getattr(pa, name)()
-        for shape, values in _int_shapes(_rng(name), bits, name[0] == "i"):
+        for shape, values in _int_shapes(_rng(name), bits, name[0] == "i", N):
             add(f"{name} {shape}", values, t)
     rng = _rng("hints")
     small32 = [int(x) for x in rng.integers(0, 1000, N)]
@@ -98,7 +104,7 @@ def _build():
                          None, t, {})
     add("null", [None] * N, pa.null())
     for width in (3, 16, 40, 300):
-        count = N if width < 100 else 700
+        count = N if width < 100 else rows(700)
         add(f"fixed binary {width}", [bytes(rng.integers(0, 256, width, dtype=np.uint8)) for _ in range(count)],
             pa.binary(width))
         add(f"fixed binary {width} constant", [bytes(range(width % 256)) * 1 + bytes(width - width % 256)] * count,
@@ -112,21 +118,22 @@ def _build():
 
         add(f"{t} short", to(_words(rng, N, 0, 12)), t)
         add(f"{t} tiny", to(_words(rng, 12, 0, 5)), t)
-        add(f"{t} few distinct", to([_words(rng, 30, 3, 9)[i] for i in rng.integers(0, 30, 300)] * 10), t)
-        add(f"{t} long few distinct", to([w * 60 for w in _words(rng, 5, 8, 9)] * 200), t)
+        few = _words(rng, 30, 3, 9)
+        add(f"{t} few distinct", to([few[i] for i in rng.integers(0, 30, rows(3000))]), t)
+        add(f"{t} long few distinct", to([w * 60 for w in _words(rng, 5, 8, 9)] * rows(200)), t)
         add(f"{t} text", to(_text(rng, N, 12)), t)
         add(f"{t} constant", to(["same"] * N), t)
         add(f"{t} empty", to([""] * N), t)
-        add(f"{t} wide", to(_text(rng, 600, 90)), t)
-        add(f"{t} very wide", to(_text(rng, 12, 9000)), t)
+        add(f"{t} wide", to(_text(rng, rows(600), 90)), t)
+        add(f"{t} very wide", to(_text(rng, rows(12), 9000 if full else 10)), t)
         for compression in ("zstd", "lz4", "none", "fsst"):
-            add(f"{t} {compression}", to(_text(rng, 2000, 12)), t, compression=compression)
-            add(f"{t} wide {compression}", to(_text(rng, 300, 90)), t, compression=compression)
+            add(f"{t} {compression}", to(_text(rng, rows(2000), 12)), t, compression=compression)
+            add(f"{t} wide {compression}", to(_text(rng, rows(300), 90)), t, compression=compression)
         add(f"{t} short fullzip", to(_words(rng, N, 0, 12)), t, structural_encoding="fullzip")
-        add(f"{t} wide miniblock", to(_text(rng, 300, 90)), t, structural_encoding="miniblock")
+        add(f"{t} wide miniblock", to(_text(rng, rows(300), 90)), t, structural_encoding="miniblock")
     for item, dim in ((pa.float32(), 4), (pa.float32(), 128), (pa.float16(), 3), (pa.int8(), 7), (pa.float64(), 64)):
         t = pa.list_(item, dim)
-        count = N if dim < 50 else 700
+        count = N if dim < 50 else rows(700)
         values = [list(row) for row in rng.integers(0, 100, (count, dim)).astype(item.to_pandas_dtype())]
         add(f"fsl {item} {dim}", values, t)
         holes = [[None if (i + k) % 5 == 0 else v for k, v in enumerate(row)] for i, row in enumerate(values)]
@@ -148,7 +155,8 @@ def _build():
     return cases
 
 
-CASES = _build()
+NAMES = sorted(_build(full=False))
+_cases = functools.cache(lambda: _build(full=True))
 
 # Families whose columns of one or no valid value are read by default; the others differ only in width.
 _SPARSE = ("int32 random", "int64 random", "bool", "string short", "large_string wide", "fsl float 4", "fsl float 128")
@@ -168,7 +176,7 @@ def is_quick(name, version):
 
 def make(name):
     """The field and array of a case."""
-    values, change, t, metadata = CASES[name]
+    values, change, t, metadata = _cases()[name]
     if isinstance(values, pa.Array):
         array = values
     elif change is None:

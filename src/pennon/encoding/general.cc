@@ -76,8 +76,8 @@ arrow::Status Undecodable(GeneralScheme scheme, const arrow::Status& cause) {
 }
 
 // Decompresses one zstd frame, with a context that the thread keeps: making one costs more than a
-// short text. Returns the bytes written; fewer than out.size() also when the frame does not end
-// where its bytes do.
+// short text. Returns the bytes written, or -1 if the frame does not end where
+// its bytes do.
 arrow::Result<int64_t> DecompressZstd(std::span<const uint8_t> body, std::span<uint8_t> out) {
   thread_local std::shared_ptr<arrow::util::Decompressor> stream;
   if (stream == nullptr) {
