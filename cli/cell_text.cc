@@ -32,7 +32,8 @@ template <typename ListLike>
 Json ListToJson(const ListLike& list, int64_t index) {
   Json out = Json::array();
   const auto& values = *list.values();
-  for (int64_t i = list.value_offset(index); i < list.value_offset(index) + list.value_length(index); ++i) {
+  for (int64_t i = list.value_offset(index);
+       i < list.value_offset(index) + list.value_length(index); ++i) {
     out.push_back(CellToJson(values, i));
   }
   return out;
@@ -75,7 +76,8 @@ std::string OtherToText(const arrow::Array& array, int64_t index) {
 }
 
 bool IsBinary(arrow::Type::type id) {
-  return id == arrow::Type::BINARY || id == arrow::Type::LARGE_BINARY || id == arrow::Type::FIXED_SIZE_BINARY;
+  return id == arrow::Type::BINARY || id == arrow::Type::LARGE_BINARY ||
+         id == arrow::Type::FIXED_SIZE_BINARY;
 }
 
 std::string HexOf(std::string_view bytes) {
@@ -117,7 +119,8 @@ Json CellToJson(const arrow::Array& array, int64_t index) {
       return FloatToJson(static_cast<const arrow::DoubleArray&>(array).Value(index));
     case arrow::Type::HALF_FLOAT:
       return FloatToJson(arrow::util::Float16::FromBits(
-                             static_cast<const arrow::HalfFloatArray&>(array).Value(index)).ToDouble());
+                             static_cast<const arrow::HalfFloatArray&>(array).Value(index))
+                             .ToDouble());
     case arrow::Type::STRING:
     case arrow::Type::LARGE_STRING:
       return std::string(BytesOf(array, index));

@@ -11,8 +11,9 @@ namespace pennon::cli {
 
 using Json = nlohmann::ordered_json;
 
-/// JSON form: numbers as numbers (NaN and infinities as the strings "NaN", "Infinity", "-Infinity"), dates, times
-/// and decimals as text, binary in base64, lists as arrays, structs as objects, NULL as null.
+/// JSON form: numbers as numbers (NaN and infinities as the strings "NaN", "Infinity",
+/// "-Infinity"), dates, times and decimals as text, binary in base64, lists as arrays, structs as
+/// objects, NULL as null.
 Json CellToJson(const arrow::Array& array, int64_t index);
 
 /// Text form: strings as they are, binary as X'hex', all else as in JSON; `null_text` for NULL.

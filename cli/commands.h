@@ -1,4 +1,5 @@
-// The commands of the program: each adds itself to the CLI11 app and runs over the public headers only.
+// The commands of the program: each adds itself to the CLI11 app and runs over the public headers
+// only.
 #pragma once
 
 #include <functional>

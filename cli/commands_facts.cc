@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <arrow/api.h>
+#include <CLI/CLI.hpp>
 
 #include "cell_text.h"
 #include "commands.h"
@@ -50,16 +50,28 @@ std::string SizeText(uint64_t bytes) {
 Json InfoToJson(const DatasetInfo& info) {
   Json indexes = Json::array();
   for (const auto& index : info.indexes) {
-    indexes.push_back({{"name", index.name}, {"type", index.type}, {"columns", index.columns},
+    indexes.push_back({{"name", index.name},
+                       {"type", index.type},
+                       {"columns", index.columns},
                        {"dataset_version", index.dataset_version}});
   }
-  return {{"uri", info.uri}, {"version", info.version}, {"timestamp", TimeText(info.timestamp_ns)},
-          {"data_version", info.data_version}, {"stable_row_ids", info.stable_row_ids}, {"rows", info.rows},
-          {"physical_rows", info.physical_rows}, {"deleted_rows", info.deleted_rows},
-          {"fragments", info.fragments}, {"data_files", info.data_files}, {"data_bytes", info.data_bytes},
-          {"overlays", info.overlays}, {"overlay_bytes", info.overlay_bytes},
-          {"manifest_bytes", info.manifest_bytes}, {"reader_flags", info.reader_flags},
-          {"writer_flags", info.writer_flags}, {"indexes", indexes}};
+  return {{"uri", info.uri},
+          {"version", info.version},
+          {"timestamp", TimeText(info.timestamp_ns)},
+          {"data_version", info.data_version},
+          {"stable_row_ids", info.stable_row_ids},
+          {"rows", info.rows},
+          {"physical_rows", info.physical_rows},
+          {"deleted_rows", info.deleted_rows},
+          {"fragments", info.fragments},
+          {"data_files", info.data_files},
+          {"data_bytes", info.data_bytes},
+          {"overlays", info.overlays},
+          {"overlay_bytes", info.overlay_bytes},
+          {"manifest_bytes", info.manifest_bytes},
+          {"reader_flags", info.reader_flags},
+          {"writer_flags", info.writer_flags},
+          {"indexes", indexes}};
 }
 
 arrow::Status Info(const FactOptions& options) {
@@ -69,7 +81,9 @@ arrow::Status Info(const FactOptions& options) {
     std::cout << DumpJson(InfoToJson(info), 2) << "\n";
     return arrow::Status::OK();
   }
-  auto line = [](const char* name, const std::string& value) { std::printf("%-14s %s\n", name, value.c_str()); };
+  auto line = [](const char* name, const std::string& value) {
+    std::printf("%-14s %s\n", name, value.c_str());
+  };
   line("table", info.uri);
   line("version", std::to_string(info.version) + " of " + TimeText(info.timestamp_ns));
   line("data version", info.data_version);
@@ -89,15 +103,21 @@ arrow::Status Info(const FactOptions& options) {
   return arrow::Status::OK();
 }
 
-void CollectFields(const Field& field, const std::string& prefix, int depth, Json* json, TextTable* table) {
+void CollectFields(const Field& field, const std::string& prefix, int depth, Json* json,
+                   TextTable* table) {
   std::string path = prefix.empty() ? field.name : prefix + "." + field.name;
   if (json != nullptr) {
-    json->push_back({{"id", field.id}, {"name", field.name}, {"path", path}, {"parent_id", field.parent_id},
-                     {"type", field.type->ToString()}, {"logical_type", field.logical_type},
-                     {"nullable", field.nullable}, {"metadata", field.metadata}});
+    json->push_back({{"id", field.id},
+                     {"name", field.name},
+                     {"path", path},
+                     {"parent_id", field.parent_id},
+                     {"type", field.type->ToString()},
+                     {"logical_type", field.logical_type},
+                     {"nullable", field.nullable},
+                     {"metadata", field.metadata}});
   } else {
-    table->Add({std::to_string(field.id), std::string(2 * depth, ' ') + field.name, field.logical_type,
-                field.nullable ? "yes" : "no"});
+    table->Add({std::to_string(field.id), std::string(2 * depth, ' ') + field.name,
+                field.logical_type, field.nullable ? "yes" : "no"});
   }
   for (const Field& child : field.children) CollectFields(child, path, depth + 1, json, table);
 }
@@ -106,12 +126,17 @@ arrow::Status ShowSchema(const FactOptions& options) {
   ARROW_ASSIGN_OR_RAISE(Dataset dataset, Dataset::Open(options.table));
   if (options.json) {
     Json fields = Json::array();
-    for (const Field& field : dataset.schema().fields) CollectFields(field, "", 0, &fields, nullptr);
-    std::cout << DumpJson({{"version", dataset.version()}, {"fields", fields},
-                           {"metadata", dataset.schema().metadata}}, 2) << "\n";
+    for (const Field& field : dataset.schema().fields)
+      CollectFields(field, "", 0, &fields, nullptr);
+    std::cout << DumpJson({{"version", dataset.version()},
+                           {"fields", fields},
+                           {"metadata", dataset.schema().metadata}},
+                          2)
+              << "\n";
     return arrow::Status::OK();
   }
-  TextTable table({{"id", true}, {"name"}, {"type"}, {"nullable"}}, &std::cout, /*markdown=*/false, 0);
+  TextTable table({{"id", true}, {"name"}, {"type"}, {"nullable"}}, &std::cout, /*markdown=*/false,
+                  0);
   for (const Field& field : dataset.schema().fields) CollectFields(field, "", 0, nullptr, &table);
   return arrow::Status::OK();
 }
@@ -119,12 +144,20 @@ arrow::Status ShowSchema(const FactOptions& options) {
 Json OverlayToJson(const OverlayInfo& overlay) {
   Json fields = Json::array();
   for (const auto& field : overlay.fields) {
-    fields.push_back({{"id", field.field}, {"name", field.name}, {"cells", field.cells}, {"winning", field.winning}});
+    fields.push_back({{"id", field.field},
+                      {"name", field.name},
+                      {"cells", field.cells},
+                      {"winning", field.winning}});
   }
-  return {{"fragment", overlay.fragment}, {"position", overlay.position},
-          {"committed_version", overlay.committed_version}, {"dense", overlay.dense},
-          {"path", overlay.file.path}, {"bytes", overlay.file.size_bytes}, {"cells", overlay.cells},
-          {"winning", overlay.winning}, {"fields", fields}};
+  return {{"fragment", overlay.fragment},
+          {"position", overlay.position},
+          {"committed_version", overlay.committed_version},
+          {"dense", overlay.dense},
+          {"path", overlay.file.path},
+          {"bytes", overlay.file.size_bytes},
+          {"cells", overlay.cells},
+          {"winning", overlay.winning},
+          {"fields", fields}};
 }
 
 arrow::Status ShowOverlays(const FactOptions& options) {
@@ -136,17 +169,26 @@ arrow::Status ShowOverlays(const FactOptions& options) {
     std::cout << DumpJson(list, 2) << "\n";
     return arrow::Status::OK();
   }
-  TextTable table({{"fragment", true}, {"version", true}, {"shape"}, {"fields"}, {"cells", true}, {"winning", true},
-                   {"bytes", true}, {"file"}}, &std::cout, /*markdown=*/false, 0);
+  TextTable table({{"fragment", true},
+                   {"version", true},
+                   {"shape"},
+                   {"fields"},
+                   {"cells", true},
+                   {"winning", true},
+                   {"bytes", true},
+                   {"file"}},
+                  &std::cout, /*markdown=*/false, 0);
   for (const auto& overlay : overlays) {
     std::string fields;
     for (const auto& field : overlay.fields) {
-      fields += (fields.empty() ? "" : ",") + (field.name.empty() ? "#" + std::to_string(field.field) : field.name);
+      fields += (fields.empty() ? "" : ",") +
+                (field.name.empty() ? "#" + std::to_string(field.field) : field.name);
     }
     uint64_t share = overlay.cells == 0 ? 0 : overlay.winning * 100 / overlay.cells;
     table.Add({std::to_string(overlay.fragment), std::to_string(overlay.committed_version),
                overlay.dense ? "dense" : "sparse", fields, std::to_string(overlay.cells),
-               std::to_string(share) + "%", std::to_string(overlay.file.size_bytes), overlay.file.path});
+               std::to_string(share) + "%", std::to_string(overlay.file.size_bytes),
+               overlay.file.path});
   }
   return arrow::Status::OK();
 }
@@ -164,14 +206,20 @@ Json SourceToJson(const CellExplanation::Source& source) {
 Json ExplanationToJson(const CellExplanation& cell) {
   Json shadowed = Json::array();
   for (const auto& source : cell.shadowed) shadowed.push_back(SourceToJson(source));
-  return {{"row", cell.row}, {"fragment", cell.fragment}, {"offset", cell.offset}, {"column", cell.column},
-          {"field", cell.field}, {"value", ScalarToJson(cell.value)}, {"winner", SourceToJson(cell.winner)},
+  return {{"row", cell.row},
+          {"fragment", cell.fragment},
+          {"offset", cell.offset},
+          {"column", cell.column},
+          {"field", cell.field},
+          {"value", ScalarToJson(cell.value)},
+          {"winner", SourceToJson(cell.winner)},
           {"shadowed", shadowed}};
 }
 
 std::string SourceText(const CellExplanation::Source& source) {
   if (source.path.empty()) return "no file holds the field: NULL";
-  std::string text = source.overlay ? "overlay of version " + std::to_string(source.version.value_or(0)) : "base";
+  std::string text =
+      source.overlay ? "overlay of version " + std::to_string(source.version.value_or(0)) : "base";
   text += ", data/" + source.path + ", column " + std::to_string(source.column);
   if (source.rank) text += (source.overlay ? ", rank " : ", row ") + std::to_string(*source.rank);
   return text;
@@ -183,9 +231,9 @@ std::string ShortValue(const std::shared_ptr<arrow::Scalar>& value) {
 }
 
 void PrintExplanation(const CellExplanation& cell) {
-  std::cout << cell.column << " (field " << cell.field << ") of row " << cell.row << ": fragment " << cell.fragment
-            << ", offset " << cell.offset << "\n  value    " << ShortValue(cell.value) << "\n  from     "
-            << SourceText(cell.winner) << "\n";
+  std::cout << cell.column << " (field " << cell.field << ") of row " << cell.row << ": fragment "
+            << cell.fragment << ", offset " << cell.offset << "\n  value    "
+            << ShortValue(cell.value) << "\n  from     " << SourceText(cell.winner) << "\n";
   for (const auto& source : cell.shadowed) {
     std::cout << "  shadows  " << ShortValue(source.value) << " in " << SourceText(source) << "\n";
   }
@@ -193,7 +241,8 @@ void PrintExplanation(const CellExplanation& cell) {
 
 arrow::Status Explain(const FactOptions& options) {
   ARROW_ASSIGN_OR_RAISE(Dataset dataset, Dataset::Open(options.table));
-  if (options.row < 0) return InvalidInput("--row: expected a position from 0, found ", options.row);
+  if (options.row < 0)
+    return InvalidInput("--row: expected a position from 0, found ", options.row);
   std::vector<std::string> columns;
   if (options.column.empty()) {
     for (const Field& field : dataset.schema().fields) columns.push_back(field.name);
@@ -202,7 +251,8 @@ arrow::Status Explain(const FactOptions& options) {
   }
   Json list = Json::array();
   for (const auto& column : columns) {
-    ARROW_ASSIGN_OR_RAISE(auto cell, dataset.ExplainCell(static_cast<uint64_t>(options.row), column));
+    ARROW_ASSIGN_OR_RAISE(auto cell,
+                          dataset.ExplainCell(static_cast<uint64_t>(options.row), column));
     if (options.json) {
       list.push_back(ExplanationToJson(cell));
     } else {
@@ -215,8 +265,8 @@ arrow::Status Explain(const FactOptions& options) {
 
 using FactCommand = arrow::Status (*)(const FactOptions&);
 
-CLI::App* AddFact(CLI::App* app, Invocation* invocation, const char* name, const char* what, FactCommand run,
-                  const std::shared_ptr<FactOptions>& options) {
+CLI::App* AddFact(CLI::App* app, Invocation* invocation, const char* name, const char* what,
+                  FactCommand run, const std::shared_ptr<FactOptions>& options) {
   CLI::App* command = app->add_subcommand(name, what);
   command->add_option("table", options->table, "The table")->required();
   command->add_flag("--json", options->json, "Print JSON");
@@ -228,15 +278,19 @@ CLI::App* AddFact(CLI::App* app, Invocation* invocation, const char* name, const
 
 void AddFactCommands(CLI::App* app, Invocation* invocation) {
   auto options = std::make_shared<FactOptions>();
-  AddFact(app, invocation, "info", "Print what the table holds: rows, fragments, files, overlays, indexes", Info,
-          options)->footer("\nExamples:\n  pennon info users.lance\n  pennon info users.lance@3 --json\n");
-  AddFact(app, invocation, "schema", "Print the fields with ids, types and nullability", ShowSchema, options)
+  AddFact(app, invocation, "info",
+          "Print what the table holds: rows, fragments, files, overlays, indexes", Info, options)
+      ->footer("\nExamples:\n  pennon info users.lance\n  pennon info users.lance@3 --json\n");
+  AddFact(app, invocation, "schema", "Print the fields with ids, types and nullability", ShowSchema,
+          options)
       ->footer("\nExamples:\n  pennon schema users.lance\n");
-  AddFact(app, invocation, "overlays", "List every overlay file: fragment, fields, cells, version, bytes",
-          ShowOverlays, options)->footer("\nExamples:\n  pennon overlays users.lance --json\n");
-  CLI::App* explain = AddFact(app, invocation, "explain",
-                              "Print where cells come from: the winning file and rank, and what it shadows", Explain,
-                              options);
+  AddFact(app, invocation, "overlays",
+          "List every overlay file: fragment, fields, cells, version, bytes", ShowOverlays, options)
+      ->footer("\nExamples:\n  pennon overlays users.lance --json\n");
+  CLI::App* explain =
+      AddFact(app, invocation, "explain",
+              "Print where cells come from: the winning file and rank, and what it shadows",
+              Explain, options);
   explain->add_option("-r,--row", options->row, "Position among live rows")->required();
   explain->add_option("-c,--column", options->column, "One column; default: all");
   explain->footer("\nExamples:\n  pennon explain users.lance --row 1 --column age\n");

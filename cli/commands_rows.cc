@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <arrow/api.h>
+#include <CLI/CLI.hpp>
 
 #include "cell_text.h"
 #include "commands.h"
@@ -41,12 +41,14 @@ Columns ColumnsOf(const RowOptions& options) {
 }
 
 void AddOutputOptions(CLI::App* command, RowOptions* options) {
-  command->add_option("-c,--columns", options->columns, "Columns to print, in this order")->delimiter(',');
+  command->add_option("-c,--columns", options->columns, "Columns to print, in this order")
+      ->delimiter(',');
   command->add_flag("--with-row-id", options->with_row_id, "Add the column _rowid");
   command->add_flag("--with-row-address", options->with_row_address, "Add the column _rowaddr");
   command->add_option("--format", options->format, std::string("One of ") + kFormats)
       ->check(CLI::IsMember({"table", "csv", "json", "jsonl", "markdown", "arrow", "parquet"}));
-  command->add_option("-o,--output", options->output, "Write to this file; - is the standard output");
+  command->add_option("-o,--output", options->output,
+                      "Write to this file; - is the standard output");
 }
 
 arrow::Status Scan(const RowOptions& options, bool quiet) {
@@ -95,14 +97,17 @@ void AddScan(CLI::App* app, Invocation* invocation) {
   command->add_option("table", options->table, "The table")->required();
   AddOutputOptions(command, options.get());
   command->add_option("-w,--where", options->where, "Rows that match this SQL condition");
-  command->add_option("-n,--limit", options->limit, "At most this many rows")->check(CLI::NonNegativeNumber);
-  command->add_option("--offset", options->offset, "Skip this many matching rows")->check(CLI::NonNegativeNumber);
+  command->add_option("-n,--limit", options->limit, "At most this many rows")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--offset", options->offset, "Skip this many matching rows")
+      ->check(CLI::NonNegativeNumber);
   command->footer(
       "\nExamples:\n"
       "  pennon scan users.lance --columns id,age --where \"age >= 26 AND name LIKE 'A%'\"\n"
       "  pennon scan users.lance@3 --limit 5 --format json\n"
       "  pennon scan users.lance -o users.parquet\n");
-  command->callback([=] { invocation->command = [=] { return Scan(*options, invocation->quiet); }; });
+  command->callback(
+      [=] { invocation->command = [=] { return Scan(*options, invocation->quiet); }; });
 }
 
 void AddTake(CLI::App* app, Invocation* invocation) {

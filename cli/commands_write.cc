@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include <CLI/CLI.hpp>
 #include <arrow/api.h>
+#include <CLI/CLI.hpp>
 
 #include "cell_text.h"
 #include "commands.h"
@@ -41,7 +41,8 @@ arrow::Result<std::pair<std::string, std::string>> ParseAssignment(const std::st
   }
   std::string name = Trimmed(text.substr(0, equals));
   std::string value = Trimmed(text.substr(equals + 1));
-  if (name.size() >= 2 && name.front() == '`' && name.back() == '`') name = name.substr(1, name.size() - 2);
+  if (name.size() >= 2 && name.front() == '`' && name.back() == '`')
+    name = name.substr(1, name.size() - 2);
   if (name.empty() || value.empty()) {
     return InvalidInput("--set: expected \"column = expression\", found \"", text, "\"");
   }
@@ -68,15 +69,20 @@ arrow::Status Update(const UpdateArguments& arguments, bool quiet) {
   ARROW_ASSIGN_OR_RAISE(auto done, dataset.Update(options));
   const CommitInfo& info = done.info;
   if (arguments.json) {
-    Json json = {{"version", info.version}, {"rows", info.rows},   {"cells", info.cells},
-                 {"files", info.files},     {"bytes_written", info.bytes_written},
-                 {"attempts", info.attempts}, {"dry_run", arguments.dry_run}};
+    Json json = {{"version", info.version},
+                 {"rows", info.rows},
+                 {"cells", info.cells},
+                 {"files", info.files},
+                 {"bytes_written", info.bytes_written},
+                 {"attempts", info.attempts},
+                 {"dry_run", arguments.dry_run}};
     std::cout << json.dump() << "\n";
   } else if (!quiet) {
-    std::cout << (arguments.dry_run ? "would update " : "updated ") << info.rows << " rows (" << info.cells
-              << " cells)";
+    std::cout << (arguments.dry_run ? "would update " : "updated ") << info.rows << " rows ("
+              << info.cells << " cells)";
     if (!arguments.dry_run && info.rows > 0) {
-      std::cout << " in " << info.files << " overlay files, " << info.bytes_written << " bytes written";
+      std::cout << " in " << info.files << " overlay files, " << info.bytes_written
+                << " bytes written";
     }
     std::cout << "; version " << info.version << "\n";
   }
@@ -89,12 +95,15 @@ void AddWriteCommands(CLI::App* app, Invocation* invocation) {
   auto arguments = std::make_shared<UpdateArguments>();
   CLI::App* command = app->add_subcommand("update", "Set cells of the rows that match");
   command->add_option("table", arguments->table, "The table")->required();
-  command->add_option("-s,--set", arguments->set, "\"column = expression\"; may be given several times")
+  command
+      ->add_option("-s,--set", arguments->set,
+                   "\"column = expression\"; may be given several times")
       ->required()
       ->take_all()
       ->expected(1, -1)
       ->allow_extra_args(false);
-  command->add_option("-w,--where", arguments->where, "Rows that match this SQL condition; default: all");
+  command->add_option("-w,--where", arguments->where,
+                      "Rows that match this SQL condition; default: all");
   command->add_option("--strategy", arguments->strategy, "How to store the change")
       ->check(CLI::IsMember({"auto", "overlay", "rewrite-column", "move-rows"}));
   command->add_flag("--dry-run", arguments->dry_run, "Evaluate and count, write nothing");
@@ -103,7 +112,8 @@ void AddWriteCommands(CLI::App* app, Invocation* invocation) {
       "\nExamples:\n"
       "  pennon update users.lance --set \"age = age + 1\" --where \"id IN (2, 4)\"\n"
       "  pennon update users.lance --set \"name = upper(name)\" --set \"age = NULL\" --dry-run\n");
-  command->callback([=] { invocation->command = [=] { return Update(*arguments, invocation->quiet); }; });
+  command->callback(
+      [=] { invocation->command = [=] { return Update(*arguments, invocation->quiet); }; });
 }
 
 }  // namespace pennon::cli

@@ -3,8 +3,8 @@
 #include <iostream>
 #include <string>
 
-#include <CLI/CLI.hpp>
 #include <arrow/status.h>
+#include <CLI/CLI.hpp>
 
 #include "commands.h"
 #include "pennon/error.h"
@@ -62,6 +62,7 @@ int main(int argc, char** argv) {
   }
   arrow::Status status = invocation.command();
   std::cout.flush();
-  if (status.ok() && !std::cout) status = arrow::Status::IOError("cannot write to the standard output");
+  if (status.ok() && !std::cout)
+    status = arrow::Status::IOError("cannot write to the standard output");
   return status.ok() ? 0 : Report(status);
 }

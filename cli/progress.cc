@@ -26,7 +26,8 @@ void Progress::Advance(uint64_t count) {
   drawn_ = true;
   double share = total_ == 0 ? 0 : 100.0 * static_cast<double>(done_) / static_cast<double>(total_);
   std::fprintf(stderr, "\r%s: %llu of %llu rows (%.0f%%)\033[K", what_.c_str(),
-               static_cast<unsigned long long>(done_), static_cast<unsigned long long>(total_), share);
+               static_cast<unsigned long long>(done_), static_cast<unsigned long long>(total_),
+               share);
   std::fflush(stderr);
 }
 

@@ -25,7 +25,9 @@ constexpr size_t kMostCellWidth = 48;
 
 bool ToStdout(const std::string& path) { return path.empty() || path == "-"; }
 
-bool IsNumber(arrow::Type::type id) { return arrow::is_integer(id) || arrow::is_floating(id) || arrow::is_decimal(id); }
+bool IsNumber(arrow::Type::type id) {
+  return arrow::is_integer(id) || arrow::is_floating(id) || arrow::is_decimal(id);
+}
 
 // Text formats share the stream: the standard output or a file.
 class TextSink : public RowSink {
@@ -81,7 +83,8 @@ class TableSink : public TextSink {
   void Start() {
     if (table_ != nullptr) return;
     std::vector<TextColumn> columns;
-    for (const auto& field : schema_->fields()) columns.push_back({field->name(), IsNumber(field->type()->id())});
+    for (const auto& field : schema_->fields())
+      columns.push_back({field->name(), IsNumber(field->type()->id())});
     table_ = std::make_unique<TextTable>(std::move(columns), &out(), markdown_, kMostCellWidth);
   }
 
@@ -93,7 +96,8 @@ class TableSink : public TextSink {
 // `jsonl`: one object a line; `json`: the same inside one array.
 class JsonSink : public TextSink {
  public:
-  JsonSink(std::shared_ptr<arrow::Schema> schema, bool lines) : schema_(std::move(schema)), lines_(lines) {}
+  JsonSink(std::shared_ptr<arrow::Schema> schema, bool lines)
+      : schema_(std::move(schema)), lines_(lines) {}
 
   arrow::Status Write(const arrow::RecordBatch& batch) override {
     for (int64_t row = 0; row < batch.num_rows(); ++row) {
@@ -119,7 +123,8 @@ class JsonSink : public TextSink {
   bool any_ = false;
 };
 
-// RFC 4180, header first; NULL is an empty field and the empty string is "". Arrow's CSV writer knows no lists.
+// RFC 4180, header first; NULL is an empty field and the empty string is "". Arrow's CSV writer
+// knows no lists.
 class CsvSink : public TextSink {
  public:
   explicit CsvSink(std::shared_ptr<arrow::Schema> schema) : schema_(std::move(schema)) {}
@@ -167,7 +172,8 @@ class CsvSink : public TextSink {
 arrow::Result<std::shared_ptr<arrow::io::OutputStream>> OpenBinary(const std::string& path) {
   if (!ToStdout(path)) return arrow::io::FileOutputStream::Open(path);
   if (isatty(STDOUT_FILENO) != 0) {
-    return InvalidInput("a binary format does not go to a terminal: name a file with -o or redirect the output");
+    return InvalidInput(
+        "a binary format does not go to a terminal: name a file with -o or redirect the output");
   }
   return std::make_shared<arrow::io::StdoutStream>();
 }
@@ -178,7 +184,9 @@ class ArrowSink : public RowSink {
     ARROW_ASSIGN_OR_RAISE(stream_, OpenBinary(path));
     return arrow::ipc::MakeStreamWriter(stream_, schema).Value(&writer_);
   }
-  arrow::Status Write(const arrow::RecordBatch& batch) override { return writer_->WriteRecordBatch(batch); }
+  arrow::Status Write(const arrow::RecordBatch& batch) override {
+    return writer_->WriteRecordBatch(batch);
+  }
   arrow::Status Finish() override {
     ARROW_RETURN_NOT_OK(writer_->Close());
     return stream_->Flush();
@@ -193,12 +201,15 @@ class ParquetSink : public RowSink {
  public:
   arrow::Status Open(const std::string& path, const std::shared_ptr<arrow::Schema>& schema) {
     ARROW_ASSIGN_OR_RAISE(stream_, OpenBinary(path));
-    auto properties = parquet::WriterProperties::Builder().compression(arrow::Compression::ZSTD)->build();
-    ARROW_ASSIGN_OR_RAISE(
-        writer_, parquet::arrow::FileWriter::Open(*schema, arrow::default_memory_pool(), stream_, properties));
+    auto properties =
+        parquet::WriterProperties::Builder().compression(arrow::Compression::ZSTD)->build();
+    ARROW_ASSIGN_OR_RAISE(writer_, parquet::arrow::FileWriter::Open(
+                                       *schema, arrow::default_memory_pool(), stream_, properties));
     return arrow::Status::OK();
   }
-  arrow::Status Write(const arrow::RecordBatch& batch) override { return writer_->WriteRecordBatch(batch); }
+  arrow::Status Write(const arrow::RecordBatch& batch) override {
+    return writer_->WriteRecordBatch(batch);
+  }
   arrow::Status Finish() override {
     ARROW_RETURN_NOT_OK(writer_->Close());
     return stream_->Flush();
@@ -210,15 +221,16 @@ class ParquetSink : public RowSink {
 };
 
 template <typename Sink, typename... Arguments>
-arrow::Result<std::unique_ptr<RowSink>> OpenText(const std::string& path, Arguments&&... arguments) {
+arrow::Result<std::unique_ptr<RowSink>> OpenText(const std::string& path,
+                                                 Arguments&&... arguments) {
   auto sink = std::make_unique<Sink>(std::forward<Arguments>(arguments)...);
   ARROW_RETURN_NOT_OK(sink->Open(path));
   return sink;
 }
 
 template <typename Sink>
-arrow::Result<std::unique_ptr<RowSink>> OpenBinarySink(const std::string& path,
-                                                       const std::shared_ptr<arrow::Schema>& schema) {
+arrow::Result<std::unique_ptr<RowSink>> OpenBinarySink(
+    const std::string& path, const std::shared_ptr<arrow::Schema>& schema) {
   auto sink = std::make_unique<Sink>();
   ARROW_RETURN_NOT_OK(sink->Open(path, schema));
   return sink;
@@ -229,13 +241,15 @@ arrow::Result<std::unique_ptr<RowSink>> OpenBinarySink(const std::string& path,
 arrow::Result<std::string> ChooseFormat(const std::string& asked, const std::string& path) {
   if (!asked.empty()) return asked;
   static const std::pair<const char*, const char*> kSuffixes[] = {
-      {".csv", "csv"},     {".json", "json"},   {".jsonl", "jsonl"},     {".ndjson", "jsonl"}, {".md", "markdown"},
-      {".arrow", "arrow"}, {".arrows", "arrow"}, {".parquet", "parquet"}, {".txt", "table"}};
+      {".csv", "csv"},      {".json", "json"},       {".jsonl", "jsonl"},
+      {".ndjson", "jsonl"}, {".md", "markdown"},     {".arrow", "arrow"},
+      {".arrows", "arrow"}, {".parquet", "parquet"}, {".txt", "table"}};
   for (const auto& [suffix, format] : kSuffixes) {
     if (path.ends_with(suffix)) return format;
   }
   if (ToStdout(path)) return "table";
-  return InvalidInput("cannot tell the format from the file name: give --format ", kFormats, "; found ", path);
+  return InvalidInput("cannot tell the format from the file name: give --format ", kFormats,
+                      "; found ", path);
 }
 
 arrow::Result<std::unique_ptr<RowSink>> OpenSink(const std::string& format, const std::string& path,
@@ -250,8 +264,8 @@ arrow::Result<std::unique_ptr<RowSink>> OpenSink(const std::string& format, cons
   return InvalidInput("unknown format: expected one of ", kFormats, ", found ", format);
 }
 
-arrow::Status WriteRows(arrow::RecordBatchReader* reader, const std::string& format, const std::string& path,
-                        const std::function<void(int64_t)>& on_rows) {
+arrow::Status WriteRows(arrow::RecordBatchReader* reader, const std::string& format,
+                        const std::string& path, const std::function<void(int64_t)>& on_rows) {
   auto write = [&]() -> arrow::Status {
     ARROW_ASSIGN_OR_RAISE(auto sink, OpenSink(format, path, reader->schema()));
     for (;;) {

@@ -30,7 +30,7 @@ arrow::Result<std::unique_ptr<RowSink>> OpenSink(const std::string& format, cons
                                                  std::shared_ptr<arrow::Schema> schema);
 
 /// Writes all of `reader` to the sink; a file that fails half-way is removed.
-arrow::Status WriteRows(arrow::RecordBatchReader* reader, const std::string& format, const std::string& path,
-                        const std::function<void(int64_t)>& on_rows);
+arrow::Status WriteRows(arrow::RecordBatchReader* reader, const std::string& format,
+                        const std::string& path, const std::function<void(int64_t)>& on_rows);
 
 }  // namespace pennon::cli

@@ -46,7 +46,8 @@ std::string OneLine(std::string text, bool markdown) {
 
 }  // namespace
 
-TextTable::TextTable(std::vector<TextColumn> columns, std::ostream* out, bool markdown, size_t most_width)
+TextTable::TextTable(std::vector<TextColumn> columns, std::ostream* out, bool markdown,
+                     size_t most_width)
     : columns_(std::move(columns)), out_(out), markdown_(markdown), most_width_(most_width) {}
 
 TextTable::~TextTable() {

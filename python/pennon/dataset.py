@@ -1,5 +1,6 @@
 """A Lance table at one version. Names follow pylance; all data is pyarrow."""
 
+import dataclasses
 import datetime
 import os
 
@@ -32,6 +33,17 @@ def dataset(uri, version=None, storage_options=None):
     if version is not None and (isinstance(version, bool) or not isinstance(version, int) or version < 0):
         raise InvalidInput(f"version: expected a number >= 0 or None, found {version!r}")
     return Dataset(_pennon.Dataset.open(os.fspath(uri), version))
+
+
+@dataclasses.dataclass(frozen=True)
+class Fragment:
+    """One fragment as the manifest lists it; ``data_files`` are dicts with path, fields, version, bytes."""
+
+    fragment_id: int
+    physical_rows: int
+    num_deletions: int
+    num_overlays: int
+    data_files: list
 
 
 class Dataset:
@@ -82,6 +94,13 @@ class Dataset:
     def checkout_version(self, version):
         """The table at another version, as a new handle."""
         return Dataset(self._native.checkout(version))
+
+    def get_fragments(self):
+        """The fragments in list order."""
+        return [
+            Fragment(f["id"], f["physical_rows"], f["deleted_rows"], f["overlays"], f["files"])
+            for f in self._native.fragments()
+        ]
 
     def overlays(self):
         """One dict an overlay file: fragment, position, committed_version, fields, cells, winning, bytes."""

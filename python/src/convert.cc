@@ -76,7 +76,9 @@ nb::object StreamToPython(std::shared_ptr<arrow::RecordBatchReader> reader) {
   auto stream = std::make_unique<ArrowArrayStream>();
   arrow::Status status = arrow::ExportRecordBatchReader(std::move(reader), stream.get());
   if (!status.ok()) Raise(status);
-  return PyArrow().attr("RecordBatchReader").attr("_import_from_c_capsule")(StreamCapsule(stream.release()));
+  return PyArrow()
+      .attr("RecordBatchReader")
+      .attr("_import_from_c_capsule")(StreamCapsule(stream.release()));
 }
 
 nb::object TableToPython(std::shared_ptr<arrow::Table> table) {
@@ -88,9 +90,10 @@ nb::object SchemaToPython(const arrow::Schema& schema) {
   auto exported = std::make_unique<ArrowSchema>();
   arrow::Status status = arrow::ExportSchema(schema, exported.get());
   if (!status.ok()) Raise(status);
-  nb::object capsule = nb::steal(PyCapsule_New(exported.release(), "arrow_schema", [](PyObject* held) {
-    ReleaseCapsule<ArrowSchema>(held, "arrow_schema");
-  }));
+  nb::object capsule =
+      nb::steal(PyCapsule_New(exported.release(), "arrow_schema", [](PyObject* held) {
+        ReleaseCapsule<ArrowSchema>(held, "arrow_schema");
+      }));
   return PyArrow().attr("Schema").attr("_import_from_c_capsule")(capsule);
 }
 

@@ -1,4 +1,5 @@
-// Crossing from Arrow C++ and arrow::Status to Python: capsules and exceptions. The only place that throws.
+// Crossing from Arrow C++ and arrow::Status to Python: capsules and exceptions. The only place that
+// throws.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
-// The extension module: one class over pennon::Dataset. Everything a user sees is in python/pennon/.
+// The extension module: one class over pennon::Dataset. Everything a user sees is in
+// python/pennon/.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -115,12 +116,13 @@ UpdateStrategy StrategyFromText(const std::string& text) {
   if (text == "overlay") return UpdateStrategy::kOverlay;
   if (text == "rewrite-column") return UpdateStrategy::kRewriteColumn;
   if (text == "move-rows") return UpdateStrategy::kMoveRows;
-  Raise(InvalidInput("unknown strategy: expected auto, overlay, rewrite-column or move-rows, found '", text, "'"));
+  Raise(InvalidInput(
+      "unknown strategy: expected auto, overlay, rewrite-column or move-rows, found '", text, "'"));
 }
 
-ScanOptions ScanOptionsFromPython(nb::handle columns, nb::handle filter, std::optional<int64_t> limit,
-                                  int64_t offset, bool with_row_id, bool with_row_address,
-                                  std::optional<int64_t> batch_size) {
+ScanOptions ScanOptionsFromPython(nb::handle columns, nb::handle filter,
+                                  std::optional<int64_t> limit, int64_t offset, bool with_row_id,
+                                  bool with_row_address, std::optional<int64_t> batch_size) {
   ScanOptions options;
   options.columns = ColumnsFromPython(columns);
   options.where = FilterFromPython(filter);
@@ -163,47 +165,72 @@ std::vector<OverlayColumn> OverlayColumnsFromPython(nb::list columns) {
 }
 
 void BindReads(nb::class_<Dataset>& cls) {
-  cls.def("scan",
-          [](const Dataset& self, nb::handle columns, nb::handle filter, std::optional<int64_t> limit,
-             int64_t offset, bool with_row_id, bool with_row_address, std::optional<int64_t> batch_size) {
+  cls.def(
+         "scan",
+         [](const Dataset& self, nb::handle columns, nb::handle filter,
+            std::optional<int64_t> limit, int64_t offset, bool with_row_id, bool with_row_address,
+            std::optional<int64_t> batch_size) {
+           auto options = ScanOptionsFromPython(columns, filter, limit, offset, with_row_id,
+                                                with_row_address, batch_size);
+           return StreamToPython(Run([&] { return self.Scan(options); }));
+         },
+         nb::arg("columns").none(), nb::arg("filter").none(), nb::arg("limit").none(),
+         nb::arg("offset"), nb::arg("with_row_id"), nb::arg("with_row_address"),
+         nb::arg("batch_size").none())
+      .def(
+          "to_table",
+          [](const Dataset& self, nb::handle columns, nb::handle filter,
+             std::optional<int64_t> limit, int64_t offset, bool with_row_id, bool with_row_address,
+             std::optional<int64_t> batch_size) {
             auto options = ScanOptionsFromPython(columns, filter, limit, offset, with_row_id,
                                                  with_row_address, batch_size);
-            return StreamToPython(Run([&] { return self.Scan(options); }));
-          })
-      .def("to_table",
-           [](const Dataset& self, nb::handle columns, nb::handle filter, std::optional<int64_t> limit,
-              int64_t offset, bool with_row_id, bool with_row_address, std::optional<int64_t> batch_size) {
-             auto options = ScanOptionsFromPython(columns, filter, limit, offset, with_row_id,
-                                                  with_row_address, batch_size);
-             return TableToPython(Run([&] { return self.ToTable(options); }));
+            return TableToPython(Run([&] { return self.ToTable(options); }));
+          },
+          nb::arg("columns").none(), nb::arg("filter").none(), nb::arg("limit").none(),
+          nb::arg("offset"), nb::arg("with_row_id"), nb::arg("with_row_address"),
+          nb::arg("batch_size").none())
+      .def(
+          "count_rows",
+          [](const Dataset& self, nb::handle filter) {
+            Filter where = FilterFromPython(filter);
+            return Run([&] { return self.CountRows(where); });
+          },
+          nb::arg("filter").none())
+      .def(
+          "take",
+          [](const Dataset& self, nb::handle positions, nb::handle columns, bool with_row_id,
+             bool with_row_address) {
+            auto rows = ValuesFromPython<arrow::Int64Array>(positions);
+            auto options = TakeOptionsFromPython(columns, with_row_id, with_row_address);
+            return TableToPython(
+                Run([&] { return self.Take(std::span<const int64_t>(rows), options); }));
+          },
+          nb::arg("positions"), nb::arg("columns").none(), nb::arg("with_row_id"),
+          nb::arg("with_row_address"))
+      .def(
+          "take_addresses",
+          [](const Dataset& self, nb::handle asked, nb::handle columns, bool with_row_id,
+             bool with_row_address) {
+            auto addresses = ValuesFromPython<arrow::UInt64Array>(asked);
+            auto options = TakeOptionsFromPython(columns, with_row_id, with_row_address);
+            return TableToPython(Run([&] { return self.TakeAddresses(addresses, options); }));
+          },
+          nb::arg("addresses"), nb::arg("columns").none(), nb::arg("with_row_id"),
+          nb::arg("with_row_address"))
+      .def(
+          "take_row_ids",
+          [](const Dataset& self, nb::handle asked, nb::handle columns, bool with_row_id,
+             bool with_row_address) {
+            auto ids = ValuesFromPython<arrow::UInt64Array>(asked);
+            auto options = TakeOptionsFromPython(columns, with_row_id, with_row_address);
+            return TableToPython(Run([&] { return self.TakeRowIds(ids, options); }));
+          },
+          nb::arg("ids"), nb::arg("columns").none(), nb::arg("with_row_id"),
+          nb::arg("with_row_address"))
+      .def("overlays",
+           [](const Dataset& self) {
+             return OverlaysToPython(Run([&] { return self.Overlays(); }));
            })
-      .def("count_rows",
-           [](const Dataset& self, nb::handle filter) {
-             Filter where = FilterFromPython(filter);
-             return Run([&] { return self.CountRows(where); });
-           })
-      .def("take",
-           [](const Dataset& self, nb::handle positions, nb::handle columns, bool with_row_id,
-              bool with_row_address) {
-             auto rows = ValuesFromPython<arrow::Int64Array>(positions);
-             auto options = TakeOptionsFromPython(columns, with_row_id, with_row_address);
-             return TableToPython(Run([&] { return self.Take(std::span<const int64_t>(rows), options); }));
-           })
-      .def("take_addresses",
-           [](const Dataset& self, nb::handle asked, nb::handle columns, bool with_row_id,
-              bool with_row_address) {
-             auto addresses = ValuesFromPython<arrow::UInt64Array>(asked);
-             auto options = TakeOptionsFromPython(columns, with_row_id, with_row_address);
-             return TableToPython(Run([&] { return self.TakeAddresses(addresses, options); }));
-           })
-      .def("take_row_ids",
-           [](const Dataset& self, nb::handle asked, nb::handle columns, bool with_row_id,
-              bool with_row_address) {
-             auto ids = ValuesFromPython<arrow::UInt64Array>(asked);
-             auto options = TakeOptionsFromPython(columns, with_row_id, with_row_address);
-             return TableToPython(Run([&] { return self.TakeRowIds(ids, options); }));
-           })
-      .def("overlays", [](const Dataset& self) { return OverlaysToPython(Run([&] { return self.Overlays(); })); })
       .def("fragments", [](const Dataset& self) { return FragmentsToPython(self.Fragments()); })
       .def("explain_cell",
            [](const Dataset& self, uint64_t row, const std::string& column) {
@@ -225,17 +252,19 @@ void BindReads(nb::class_<Dataset>& cls) {
 }
 
 void BindWrites(nb::class_<Dataset>& cls) {
-  cls.def("update",
-          [](const Dataset& self, std::vector<std::pair<std::string, std::string>> set, nb::handle where,
-             const std::string& strategy, bool dry_run) {
-            UpdateOptions options;
-            options.set = std::move(set);
-            options.where = FilterFromPython(where);
-            options.strategy = StrategyFromText(strategy);
-            options.dry_run = dry_run;
-            auto done = Run([&] { return self.Update(options); });
-            return nb::make_tuple(CommitToPython(done.info), done.dataset);
-          })
+  cls.def(
+         "update",
+         [](const Dataset& self, std::vector<std::pair<std::string, std::string>> set,
+            nb::handle where, const std::string& strategy, bool dry_run) {
+           UpdateOptions options;
+           options.set = std::move(set);
+           options.where = FilterFromPython(where);
+           options.strategy = StrategyFromText(strategy);
+           options.dry_run = dry_run;
+           auto done = Run([&] { return self.Update(options); });
+           return nb::make_tuple(CommitToPython(done.info), done.dataset);
+         },
+         nb::arg("set"), nb::arg("where").none(), nb::arg("strategy"), nb::arg("dry_run"))
       .def("write_overlay", [](const Dataset& self, uint64_t fragment_id, nb::list columns) {
         auto parsed = OverlayColumnsFromPython(columns);
         auto done = Run([&] { return self.WriteOverlay(fragment_id, parsed); });
@@ -255,7 +284,8 @@ NB_MODULE(_pennon, m) {
                  })
       .def_prop_ro("uri", &Dataset::uri)
       .def_prop_ro("version", &Dataset::version)
-      .def_prop_ro("schema", [](const Dataset& self) { return SchemaToPython(*self.schema().ToArrow()); })
+      .def_prop_ro("schema",
+                   [](const Dataset& self) { return SchemaToPython(*self.schema().ToArrow()); })
       .def("io_stats", [](const Dataset& self) {
         IoStats stats = self.TakeIoStats();
         return nb::make_tuple(stats.bytes, stats.requests);
