@@ -11,7 +11,8 @@
 namespace pennon::commit {
 namespace {
 
-constexpr uint64_t kMostInlineTransaction = uint64_t{20} << 20;  // table.md 2.2: above, only the file is written
+constexpr uint64_t kMostInlineTransaction = uint64_t{20}
+                                            << 20;  // table.md 2.2: above, only the file is written
 constexpr int kReadBackTries = 3;
 
 bool IsKind(const arrow::Status& status, ErrorKind kind) {
@@ -20,7 +21,8 @@ bool IsKind(const arrow::Status& status, ErrorKind kind) {
 }
 
 int64_t NowNanos() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
 
@@ -54,19 +56,23 @@ class Loop {
       ARROW_RETURN_NOT_OK(Attempt());
       if (outcome_.manifest) return arrow::Status::OK();
       if (!backoff_.Wait()) {
-        return CommitConflict(true, "Other writers won every attempt to commit; try again when the table is less busy: ",
-                              backoff_.attempts(), " attempts");
+        return CommitConflict(
+            true,
+            "Other writers won every attempt to commit; try again when the table is less busy: ",
+            backoff_.attempts(), " attempts");
       }
     }
   }
 
   // Reads the versions made since `current_`, checks each for conflicts, and ends at the newest.
   arrow::Status CatchUp() {
-    ARROW_ASSIGN_OR_RAISE(const std::vector<table::ManifestName> names, table::ListVersions(request_.table));
+    ARROW_ASSIGN_OR_RAISE(const std::vector<table::ManifestName> names,
+                          table::ListVersions(request_.table));
     const uint64_t newest = names.back().version;
     outcome_.naming = names.back().naming;
     if (newest < current_->version()) {
-      return CommitConflict(false, "Table was replaced since it was opened: expected at least version ",
+      return CommitConflict(false,
+                            "Table was replaced since it was opened: expected at least version ",
                             current_->version(), ", found ", newest, "; open it again");
     }
     for (uint64_t version = current_->version() + 1; version <= newest; ++version) {
@@ -80,8 +86,8 @@ class Loop {
     auto opened = table::OpenManifest(request_.table, version);
     if (!opened.ok()) return CannotCheck(opened.status(), version);
     if ((*opened)->version() != version) {
-      return Corrupt((*opened)->path(), "Manifest names another version than its file: expected ", version, ", found ",
-                     (*opened)->version());
+      return Corrupt((*opened)->path(), "Manifest names another version than its file: expected ",
+                     version, ", found ", (*opened)->version());
     }
     auto transaction = ReadTransaction(request_.table, **opened);
     if (!transaction.ok()) return CannotCheck(transaction.status(), version);
@@ -95,11 +101,15 @@ class Loop {
     return arrow::Status::OK();
   }
 
-  // A version in between that cannot be looked at: only work planned on the newest version can be committed.
+  // A version in between that cannot be looked at: only work planned on the newest version can be
+  // committed.
   static arrow::Status CannotCheck(const arrow::Status& status, uint64_t version) {
     if (!IsKind(status, ErrorKind::kNotFound)) return status;
-    return CommitConflict(true, "Cannot check for conflicts with a version that was removed or has no transaction; "
-                          "plan the write anew on the newest version; version ", version, ": ", status.message());
+    return CommitConflict(
+        true,
+        "Cannot check for conflicts with a version that was removed or has no transaction; "
+        "plan the write anew on the newest version; version ",
+        version, ": ", status.message());
   }
 
   // Tries once to make the next version. OK without an outcome = the race was lost.
@@ -119,27 +129,32 @@ class Loop {
     edit.version = version;
     edit.timestamp_ns = NowNanos();
     edit.transaction_file = TransactionFileName(transaction);
-    if (transaction_bytes.size() <= kMostInlineTransaction) edit.inline_transaction = transaction_bytes;
+    if (transaction_bytes.size() <= kMostInlineTransaction)
+      edit.inline_transaction = transaction_bytes;
     ARROW_ASSIGN_OR_RAISE(std::string manifest_bytes, table::BuildNextManifest(*current_, edit));
     const std::string path =
         request_.table.root + "/_versions/" + table::FormatManifestName(version, outcome_.naming);
     auto buffer = arrow::Buffer::FromString(std::move(manifest_bytes));
-    ARROW_ASSIGN_OR_RAISE(auto manifest, table::Manifest::Parse(buffer, path));  // never publish what cannot be read
+    ARROW_ASSIGN_OR_RAISE(
+        auto manifest, table::Manifest::Parse(buffer, path));  // never publish what cannot be read
 
-    const std::string transaction_path = request_.table.root + "/_transactions/" + edit.transaction_file;
+    const std::string transaction_path =
+        request_.table.root + "/_transactions/" + edit.transaction_file;
     arrow::Status put = request_.table.store->Put(transaction_path, transaction_bytes);
     if (put.ok()) {
       outcome_.bytes_written = transaction_bytes.size() + static_cast<uint64_t>(buffer->size());
       put = Publish(path, version, *buffer, std::move(manifest));
     }
-    if (!outcome_.manifest && !outcome_unknown_) (void)request_.table.store->Delete(transaction_path);
+    if (!outcome_.manifest && !outcome_unknown_)
+      (void)request_.table.store->Delete(transaction_path);
     return put;
   }
 
   // Creates the manifest file, and finds out what happened if the store's answer leaves a doubt.
   arrow::Status Publish(const std::string& path, uint64_t version, const arrow::Buffer& bytes,
                         std::shared_ptr<const table::Manifest> manifest) {
-    const arrow::Status put = request_.table.store->PutIfAbsent(path, static_cast<std::string_view>(bytes));
+    const arrow::Status put =
+        request_.table.store->PutIfAbsent(path, static_cast<std::string_view>(bytes));
     if (put.ok()) {
       outcome_.manifest = std::move(manifest);
       return put;
@@ -147,8 +162,9 @@ class Loop {
     outcome_unknown_ = true;
     auto standing = WhatStandsAt(version);
     if (!standing.ok()) {
-      return put.WithMessage("Outcome of the commit is unknown, look for version ", version, " before trying again: ",
-                             put.message(), "; reading it back: ", standing.status().message());
+      return put.WithMessage("Outcome of the commit is unknown, look for version ", version,
+                             " before trying again: ", put.message(),
+                             "; reading it back: ", standing.status().message());
     }
     if (*standing == Standing::kOurs) {
       outcome_.manifest = std::move(manifest);
@@ -162,8 +178,8 @@ class Loop {
       outcome_unknown_ = false;
       return arrow::Status::OK();
     }
-    return put.WithMessage("Storing the new version failed, and it is not there now; version ", version, ": ",
-                           put.message());
+    return put.WithMessage("Storing the new version failed, and it is not there now; version ",
+                           version, ": ", put.message());
   }
 
   arrow::Result<Standing> WhatStandsAt(uint64_t version) {
@@ -172,7 +188,8 @@ class Loop {
       auto opened = table::OpenManifest(request_.table, version);
       if (opened.ok()) {
         auto transaction = ReadTransaction(request_.table, **opened);
-        if (transaction.ok()) return transaction->uuid == uuid_ ? Standing::kOurs : Standing::kForeign;
+        if (transaction.ok())
+          return transaction->uuid == uuid_ ? Standing::kOurs : Standing::kForeign;
         // Ours always has its transaction; a version that has none is foreign.
         if (IsKind(transaction.status(), ErrorKind::kNotFound)) return Standing::kForeign;
         last = transaction.status();

@@ -28,18 +28,25 @@ std::shared_ptr<arrow::Schema> TwoColumns() {
 
 std::vector<std::string> Fragments(int count, uint64_t rows) {
   std::vector<std::string> fragments;
-  for (int i = 0; i < count; ++i) fragments.push_back(table::EncodeFragment(TestFragment(i, rows, {0, 1})));
+  for (int i = 0; i < count; ++i)
+    fragments.push_back(table::EncodeFragment(TestFragment(i, rows, {0, 1})));
   return fragments;
 }
 
 // An overlay of field 1 whose value file does not exist: the loop never looks at it.
-OverlayGroup Overlay(uint64_t fragment, std::vector<uint32_t> offsets, const std::string& name = "o.lance") {
+OverlayGroup Overlay(uint64_t fragment, std::vector<uint32_t> offsets,
+                     const std::string& name = "o.lance") {
   OverlayGroup group;
   group.fragment_id = fragment;
   group.covered = Bitmap::Of(offsets);
   table::NewOverlay overlay;
-  overlay.data_file = {.path = name, .fields = {1}, .column_indices = {0}, .major_version = 2, .minor_version = 1,
-                       .size_bytes = 100, .base_id = {}};
+  overlay.data_file = {.path = name,
+                       .fields = {1},
+                       .column_indices = {0},
+                       .major_version = 2,
+                       .minor_version = 1,
+                       .size_bytes = 100,
+                       .base_id = {}};
   overlay.coverage = {group.covered.Serialize()};
   group.overlays = {overlay};
   return group;
@@ -61,16 +68,21 @@ class CommitterTest : public ::testing::Test {
     first_ = *created;
   }
 
-  arrow::Result<CommitOutcome> CommitOp(std::shared_ptr<const Operation> op, std::shared_ptr<const Manifest> read = {},
+  arrow::Result<CommitOutcome> CommitOp(std::shared_ptr<const Operation> op,
+                                        std::shared_ptr<const Manifest> read = {},
                                         const std::vector<std::string>& files = {}) {
     return Commit({location_, read ? read : Newest(), std::move(op), files}, Fast());
   }
 
-  arrow::Result<CommitOutcome> CommitOverlay(OverlayGroup group, std::shared_ptr<const Manifest> read = {}) {
-    return CommitOp(std::make_shared<DataOverlay>(std::vector<OverlayGroup>{std::move(group)}), std::move(read));
+  arrow::Result<CommitOutcome> CommitOverlay(OverlayGroup group,
+                                             std::shared_ptr<const Manifest> read = {}) {
+    return CommitOp(std::make_shared<DataOverlay>(std::vector<OverlayGroup>{std::move(group)}),
+                    std::move(read));
   }
 
-  std::shared_ptr<const Manifest> Newest() { return table::OpenManifest({store_, kRoot}, {}).ValueOrDie(); }
+  std::shared_ptr<const Manifest> Newest() {
+    return table::OpenManifest({store_, kRoot}, {}).ValueOrDie();
+  }
 
   std::vector<std::string> Transactions() {
     auto names = store_->List(std::string(kRoot) + "/_transactions");
@@ -126,7 +138,9 @@ TEST_F(CommitterTest, RebasesOverOverlayAppendAndDelete) {
   Create();
   ASSERT_TRUE(CommitOverlay(Overlay(0, {1, 2}, "a.lance")).ok());
   ASSERT_TRUE(CommitOp(std::make_shared<TestAppend>(std::vector{TestFragment(0, 4, {0, 1})})).ok());
-  ASSERT_TRUE(CommitOp(std::make_shared<TestDelete>(std::map<uint64_t, Bitmap>{{0, Bitmap::OfRange(2, 4)}})).ok());
+  ASSERT_TRUE(
+      CommitOp(std::make_shared<TestDelete>(std::map<uint64_t, Bitmap>{{0, Bitmap::OfRange(2, 4)}}))
+          .ok());
 
   auto outcome = CommitOverlay(Overlay(0, {2, 3}, "b.lance"), first_);
   ASSERT_TRUE(outcome.ok()) << outcome.status();
@@ -144,12 +158,17 @@ TEST_F(CommitterTest, RebasesOverOverlayAppendAndDelete) {
 TEST_F(CommitterTest, RefusesWhenTheFragmentIsGone) {
   Create();
   const std::string data = std::string(kRoot) + "/data/o.lance";
-  ASSERT_TRUE(CommitOp(std::make_shared<TestOperation>(OperationKind::kRewrite, [] {
-    std::string group, op;
-    protozero::pbf_writer(group).add_message(1, table::EncodeFragment(TestFragment(1, 10, {0, 1})));
-    protozero::pbf_writer(op).add_message(3, group);
-    return op;
-  }(), table::ManifestEdit{.removed_fragments = {1}})).ok());
+  ASSERT_TRUE(CommitOp(std::make_shared<TestOperation>(
+                           OperationKind::kRewrite,
+                           [] {
+                             std::string group, op;
+                             protozero::pbf_writer(group).add_message(
+                                 1, table::EncodeFragment(TestFragment(1, 10, {0, 1})));
+                             protozero::pbf_writer(op).add_message(3, group);
+                             return op;
+                           }(),
+                           table::ManifestEdit{.removed_fragments = {1}}))
+                  .ok());
   ASSERT_TRUE(store_->Put(data, "values").ok());
 
   auto op = std::make_shared<DataOverlay>(std::vector{Overlay(1, {2})});
@@ -176,11 +195,15 @@ TEST_F(CommitterTest, CoveredRowsThatMovedAreAConflict) {
     auto edit = moved.Apply(location_, *first_, 2).ValueOrDie();
     edit.new_fragments = {table::EncodeFragment(TestFragment(2, 2, {0, 1}))};
     edit.max_fragment_id = 2;
-    ASSERT_TRUE(CommitOp(std::make_shared<TestOperation>(OperationKind::kUpdate, message, edit)).ok());
+    ASSERT_TRUE(
+        CommitOp(std::make_shared<TestOperation>(OperationKind::kUpdate, message, edit)).ok());
     // Row 1 was deleted by someone else: no reason to refuse.
-    ASSERT_TRUE(CommitOp(std::make_shared<TestDelete>(std::map<uint64_t, Bitmap>{{0, Bitmap::OfRange(1, 2)}})).ok());
+    ASSERT_TRUE(CommitOp(std::make_shared<TestDelete>(
+                             std::map<uint64_t, Bitmap>{{0, Bitmap::OfRange(1, 2)}}))
+                    .ok());
 
-    auto outcome = CommitOverlay(Overlay(0, covered ? std::vector<uint32_t>{1, 5} : std::vector<uint32_t>{1, 6}), first_);
+    auto outcome = CommitOverlay(
+        Overlay(0, covered ? std::vector<uint32_t>{1, 5} : std::vector<uint32_t>{1, 6}), first_);
     EXPECT_EQ(outcome.ok(), !covered) << outcome.status();
     if (covered) ExpectConflict(outcome.status(), true);
   }
@@ -200,8 +223,10 @@ TEST_F(CommitterTest, VersionInBetweenThatIsGoneIsNamed) {
   Create();
   ASSERT_TRUE(CommitOverlay(Overlay(0, {1})).ok());
   ASSERT_TRUE(CommitOverlay(Overlay(0, {2})).ok());
-  ASSERT_TRUE(store_->Delete(std::string(kRoot) + "/_versions/" +
-                             table::FormatManifestName(2, table::ManifestNaming::kV2)).ok());
+  ASSERT_TRUE(store_
+                  ->Delete(std::string(kRoot) + "/_versions/" +
+                           table::FormatManifestName(2, table::ManifestNaming::kV2))
+                  .ok());
   auto outcome = CommitOverlay(Overlay(0, {3}), first_);
   ASSERT_FALSE(outcome.ok());
   ExpectConflict(outcome.status(), true);
@@ -243,8 +268,8 @@ TEST_F(CommitterTest, RacingWritersAllCommit) {
       for (int i = 0; i < kCommits; ++i) {
         RetryPolicy policy;
         policy.max_attempts = 1000;
-        auto op = std::make_shared<DataOverlay>(
-            std::vector{Overlay(t % 4, {static_cast<uint32_t>(i)}, JoinParts(t, "-", i, ".lance"))});
+        auto op = std::make_shared<DataOverlay>(std::vector{
+            Overlay(t % 4, {static_cast<uint32_t>(i)}, JoinParts(t, "-", i, ".lance"))});
         auto outcome = Commit({location_, first_, op, {}}, policy);
         if (!outcome.ok()) failures[t] = outcome.status();
       }
@@ -262,7 +287,8 @@ TEST_F(CommitterTest, RacingWritersAllCommit) {
       versions.insert(overlay.committed_version);
       names.insert(overlay.data_file.path);
       // The version that introduced it: the one below does not have it.
-      const auto before = table::OpenManifest(location_, overlay.committed_version - 1).ValueOrDie();
+      const auto before =
+          table::OpenManifest(location_, overlay.committed_version - 1).ValueOrDie();
       for (const table::OverlayFile& older : before->FindFragment(fragment.id)->overlays) {
         EXPECT_NE(older.data_file.path, overlay.data_file.path);
       }
@@ -273,15 +299,16 @@ TEST_F(CommitterTest, RacingWritersAllCommit) {
   EXPECT_EQ(Transactions().size(), size_t{kThreads * kCommits});  // losers removed theirs
 }
 
-// Every call of the store fails once, in each way; the table must always open at the old or the new version, and a
-// commit that reported success must be there.
+// Every call of the store fails once, in each way; the table must always open at the old or the new
+// version, and a commit that reported success must be there.
 TEST_F(CommitterTest, SurvivesAFailureOfAnyCall) {
   using Fault = io::FaultStore::Fault;
   for (const Fault fault : {Fault::kBefore, Fault::kAfter, Fault::kCrash}) {
     bool failed = true;
     for (uint64_t call = 1; failed && call < 200; ++call) {
       Create();
-      ASSERT_TRUE(CommitOverlay(Overlay(0, {1}, "a.lance")).ok());  // so that the commit has to catch up
+      ASSERT_TRUE(
+          CommitOverlay(Overlay(0, {1}, "a.lance")).ok());  // so that the commit has to catch up
       auto faulty = std::make_shared<io::FaultStore>(store_);
       location_.store = faulty;
       faulty->FailCall(call, fault);

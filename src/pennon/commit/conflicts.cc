@@ -56,7 +56,8 @@ std::optional<uint64_t> FirstRemoved(const OverlayFootprint& ours, const Footpri
   return std::nullopt;
 }
 
-arrow::Result<std::optional<uint64_t>> FirstMoved(const OverlayFootprint& ours, const Footprint& theirs,
+arrow::Result<std::optional<uint64_t>> FirstMoved(const OverlayFootprint& ours,
+                                                  const Footprint& theirs,
                                                   const DeletedRows& deleted_by_theirs) {
   if (!theirs.moves_rows) return std::nullopt;
   for (const uint64_t id : theirs.updated_fragments) {
@@ -73,9 +74,11 @@ std::optional<uint64_t> FirstStaleInput(const OverlayFootprint& ours, const Foot
   for (const ChangedCells& cells : theirs.cells) {
     const auto covered = ours.covered.find(cells.fragment_id);
     if (covered == ours.covered.end()) continue;
-    const bool shares_field = std::any_of(cells.fields.begin(), cells.fields.end(), [&ours](int32_t field) {
-      return std::find(ours.read_fields.begin(), ours.read_fields.end(), field) != ours.read_fields.end();
-    });
+    const bool shares_field =
+        std::any_of(cells.fields.begin(), cells.fields.end(), [&ours](int32_t field) {
+          return std::find(ours.read_fields.begin(), ours.read_fields.end(), field) !=
+                 ours.read_fields.end();
+        });
     if (!shares_field) continue;
     if (!cells.offsets || cells.offsets->Intersects(covered->second)) return cells.fragment_id;
   }
@@ -90,29 +93,34 @@ arrow::Result<Finding> CheckOverlayConflict(const OverlayFootprint& ours, const 
   if (rule == Rule::kIncompatible) {
     const bool known = theirs.kind != OperationKind::kUnknown;
     return Finding{Verdict::kIncompatible,
-                   known ? "it replaced or reset the table's rows" : "it did something this version of pennon does not know"};
+                   known ? "it replaced or reset the table's rows"
+                         : "it did something this version of pennon does not know"};
   }
   if (rule == Rule::kRetry) {
     return Finding{Verdict::kRetry, "it replaced the list of fragments"};
   }
   if (rule == Rule::kUnlessRemoved || rule == Rule::kUnlessMoved) {
     if (const auto id = FirstRemoved(ours, theirs)) {
-      return Finding{Verdict::kRetry, JoinParts("it removed the fragment that the overlay is for: fragment ", *id)};
+      return Finding{Verdict::kRetry,
+                     JoinParts("it removed the fragment that the overlay is for: fragment ", *id)};
     }
   }
   if (rule == Rule::kUnlessMoved) {
     ARROW_ASSIGN_OR_RAISE(const auto id, FirstMoved(ours, theirs, deleted_by_theirs));
     if (id) {
-      return Finding{Verdict::kRetry,
-                     JoinParts("it moved rows that the overlay covers to a new fragment, from fragment ", *id)};
+      return Finding{
+          Verdict::kRetry,
+          JoinParts("it moved rows that the overlay covers to a new fragment, from fragment ",
+                    *id)};
     }
   }
   if (rule == Rule::kUnlessNotNullable && !theirs.preserves_nullability) {
     return Finding{Verdict::kRetry, "it may have made a column non-nullable"};
   }
   if (const auto id = FirstStaleInput(ours, theirs)) {
-    return Finding{Verdict::kRetry,
-                   JoinParts("it changed values that the update was computed from, in fragment ", *id)};
+    return Finding{
+        Verdict::kRetry,
+        JoinParts("it changed values that the update was computed from, in fragment ", *id)};
   }
   return Finding{};
 }

@@ -1,4 +1,5 @@
-// Whether an overlay commit still holds on top of a version committed since (format: table.md 6.4, row DataOverlay).
+// Whether an overlay commit still holds on top of a version committed since (format: table.md 6.4,
+// row DataOverlay).
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,9 @@ struct Finding {
 /// What our overlays touch and rest upon.
 struct OverlayFootprint {
   std::map<uint64_t, Bitmap> covered;  ///< fragment id -> union of the coverages
-  /// Fields that the new values were computed from: a change to them at a covered row asks for a retry, so
-  /// that no update is lost. Empty for a write of given values, where the later commit wins.
+  /// Fields that the new values were computed from: a change to them at a covered row asks for a
+  /// retry, so that no update is lost. Empty for a write of given values, where the later commit
+  /// wins.
   std::vector<int32_t> read_fields;
 };
 

@@ -54,7 +54,8 @@ Footprint Nullability(K kind, bool preserved) {
   theirs.preserves_nullability = preserved;
   return theirs;
 }
-Footprint Changes(K kind, uint64_t fragment, std::vector<int32_t> fields, std::optional<Bitmap> offsets) {
+Footprint Changes(K kind, uint64_t fragment, std::vector<int32_t> fields,
+                  std::optional<Bitmap> offsets) {
   Footprint theirs = Of(kind);
   theirs.cells.push_back({fragment, std::move(fields), std::move(offsets)});
   if (kind == K::kUpdate) theirs.updated_fragments = {fragment};
@@ -77,7 +78,10 @@ const std::vector<Case>& Cases() {
       {"rows moved, none of ours", Moves({0, 1}), V::kCompatible, {0, 2, 4}},
       {"rows moved, one of ours", Moves({0, 1}), V::kRetry, {2, 3}},
       {"rows moved from another fragment", Moves({1}), V::kCompatible, {1, 2, 3}},
-      {"rows deleted by an update without new fragments", Moves({0}, false), V::kCompatible, {1, 3}},
+      {"rows deleted by an update without new fragments",
+       Moves({0}, false),
+       V::kCompatible,
+       {1, 3}},
       {"update removed our fragment", Removes(K::kUpdate, {5}), V::kRetry},
       {"update removed another fragment", Removes(K::kUpdate, {6}), V::kCompatible},
       {"column rewritten", Changes(K::kUpdate, 0, {7}, {}), V::kCompatible},
@@ -85,7 +89,8 @@ const std::vector<Case>& Cases() {
       {"column made non-nullable", Nullability(K::kProject, false), V::kRetry},
       {"config", Of(K::kUpdateConfig), V::kCompatible},
       {"column replaced", Changes(K::kDataReplacement, 0, {7}, {}), V::kCompatible},
-      {"overlay on the same cells", Changes(K::kDataOverlay, 0, {7}, Offsets({1, 3})), V::kCompatible},
+      {"overlay on the same cells", Changes(K::kDataOverlay, 0, {7}, Offsets({1, 3})),
+       V::kCompatible},
       {"clone", Of(K::kClone), V::kCompatible},
       {"bases", Of(K::kUpdateBases), V::kCompatible},
       {"MemWAL state", Of(K::kUpdateMemWalState), V::kIncompatible},
@@ -95,7 +100,9 @@ const std::vector<Case>& Cases() {
 }
 
 Finding Check(const OverlayFootprint& ours, const Case& test) {
-  const auto deleted = [&test](uint64_t) -> arrow::Result<Bitmap> { return Bitmap::Of(test.deleted); };
+  const auto deleted = [&test](uint64_t) -> arrow::Result<Bitmap> {
+    return Bitmap::Of(test.deleted);
+  };
   return CheckOverlayConflict(ours, test.theirs, deleted).ValueOrDie();
 }
 
@@ -108,24 +115,30 @@ TEST(ConflictsTest, FollowsTheTable) {
 }
 
 TEST(ConflictsTest, NamesTheFragment) {
-  EXPECT_THAT(Check(Ours(), {"", Removes(K::kRewrite, {9, 5}), V::kRetry}).reason, testing::HasSubstr("fragment 5"));
+  EXPECT_THAT(Check(Ours(), {"", Removes(K::kRewrite, {9, 5}), V::kRetry}).reason,
+              testing::HasSubstr("fragment 5"));
 }
 
 TEST(ConflictsTest, ValuesComputedFromChangedCellsAreStale) {
   const std::vector<Case> cases = {
       {"overlay, same field and row", Changes(K::kDataOverlay, 0, {7}, Offsets({3, 9})), V::kRetry},
-      {"overlay, same field, other rows", Changes(K::kDataOverlay, 0, {7}, Offsets({2, 9})), V::kCompatible},
+      {"overlay, same field, other rows", Changes(K::kDataOverlay, 0, {7}, Offsets({2, 9})),
+       V::kCompatible},
       {"overlay, other field", Changes(K::kDataOverlay, 0, {8}, Offsets({1, 3})), V::kCompatible},
-      {"overlay, other fragment", Changes(K::kDataOverlay, 4, {7}, Offsets({1, 3})), V::kCompatible},
+      {"overlay, other fragment", Changes(K::kDataOverlay, 4, {7}, Offsets({1, 3})),
+       V::kCompatible},
       {"column rewritten", Changes(K::kUpdate, 5, {6, 7}, {}), V::kRetry},
       {"column replaced", Changes(K::kDataReplacement, 5, {7}, {}), V::kRetry},
       {"append", Of(K::kAppend), V::kCompatible},
   };
-  for (const Case& test : cases) EXPECT_EQ(Check(Ours({4, 7}), test).verdict, test.verdict) << test.name;
+  for (const Case& test : cases)
+    EXPECT_EQ(Check(Ours({4, 7}), test).verdict, test.verdict) << test.name;
 }
 
 TEST(ConflictsTest, ReadsDeletionsOnlyWhereRowsMoved) {
-  const auto fail = [](uint64_t) -> arrow::Result<Bitmap> { return InvalidInput("not to be read"); };
+  const auto fail = [](uint64_t) -> arrow::Result<Bitmap> {
+    return InvalidInput("not to be read");
+  };
   for (const Case& test : Cases()) {
     const bool needs = test.theirs.moves_rows && test.theirs.updated_fragments.front() == 0;
     EXPECT_EQ(CheckOverlayConflict(Ours(), test.theirs, fail).ok(), !needs) << test.name;

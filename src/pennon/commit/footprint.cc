@@ -62,7 +62,8 @@ void ReadDelete(pbf_reader message, Footprint* out) {
 
 void ReadRewriteGroup(pbf_reader message, Footprint* out) {
   while (message.next()) {
-    if (static_cast<uint32_t>(message.tag_and_type()) == Tag(wire::rewrite_operation::kGroupOldFragments, kBytes)) {
+    if (static_cast<uint32_t>(message.tag_and_type()) ==
+        Tag(wire::rewrite_operation::kGroupOldFragments, kBytes)) {
       out->removed_fragments.push_back(ReadFragmentId(message.get_message()));
     } else {
       message.skip();
@@ -154,7 +155,8 @@ void ReadReplacement(pbf_reader group, Footprint* out) {
 std::vector<std::string_view> ReadFieldCoverage(pbf_reader message) {
   std::vector<std::string_view> bitmaps;
   while (message.next()) {
-    if (static_cast<uint32_t>(message.tag_and_type()) == Tag(wire::overlay_file::kOffsetBitmaps, kBytes)) {
+    if (static_cast<uint32_t>(message.tag_and_type()) ==
+        Tag(wire::overlay_file::kOffsetBitmaps, kBytes)) {
       bitmaps.push_back(wire::ViewOf(message));
     } else {
       message.skip();
@@ -212,7 +214,8 @@ arrow::Status ReadOverlayGroup(pbf_reader group, Footprint* out) {
         group.skip();
     }
   }
-  for (const pbf_reader& overlay : overlays) ARROW_RETURN_NOT_OK(ReadOverlay(overlay, fragment_id, out));
+  for (const pbf_reader& overlay : overlays)
+    ARROW_RETURN_NOT_OK(ReadOverlay(overlay, fragment_id, out));
   return arrow::Status::OK();
 }
 
@@ -245,7 +248,8 @@ arrow::Status ReadOperation(const Transaction& transaction, Footprint* out) {
       out->preserves_nullability = ReadFlag(message, wire::merge_operation::kPreservesNullability);
       break;
     case OperationKind::kProject:
-      out->preserves_nullability = ReadFlag(message, wire::project_operation::kPreservesNullability);
+      out->preserves_nullability =
+          ReadFlag(message, wire::project_operation::kPreservesNullability);
       break;
     case OperationKind::kDataReplacement:
       return ReadGroups(message, [out](pbf_reader group) {

@@ -1,4 +1,5 @@
-// What a committed transaction touched, as far as conflict rules ask (format: table.md 6.3 and 6.4).
+// What a committed transaction touched, as far as conflict rules ask (format: table.md 6.3
+// and 6.4).
 #pragma once
 
 #include <cstdint>
@@ -24,13 +25,15 @@ struct ChangedCells {
 struct Footprint {
   OperationKind kind = OperationKind::kUnknown;
   std::vector<uint64_t> removed_fragments;  ///< Delete, Update, and the old fragments of Rewrite
-  std::vector<uint64_t> updated_fragments;  ///< Delete, Update: fragments with a new deletion file or new columns
-  bool moves_rows = false;                  ///< Update: rows left `updated_fragments` for new ones
-  bool preserves_nullability = true;        ///< Project, Merge
-  std::vector<ChangedCells> cells;          ///< Update in place, DataReplacement, DataOverlay
+  std::vector<uint64_t>
+      updated_fragments;    ///< Delete, Update: fragments with a new deletion file or new columns
+  bool moves_rows = false;  ///< Update: rows left `updated_fragments` for new ones
+  bool preserves_nullability = true;  ///< Project, Merge
+  std::vector<ChangedCells> cells;    ///< Update in place, DataReplacement, DataOverlay
 };
 
-/// Reads the footprint of `transaction`; `path` is for messages. Bytes that do not decode are a kCorrupt error.
+/// Reads the footprint of `transaction`; `path` is for messages. Bytes that do not decode are a
+/// kCorrupt error.
 arrow::Result<Footprint> ReadFootprint(const Transaction& transaction, std::string_view path);
 
 }  // namespace pennon::commit

@@ -52,12 +52,12 @@ using Ids = std::vector<uint64_t>;
 
 TEST(FootprintTest, Delete) {
   const Footprint f = Read(OperationKind::kDelete, Message([](pbf_writer& w) {
-    w.add_message(1, Fragment(0));
-    w.add_message(1, Fragment(3));
-    const Ids gone = {4, 5};
-    w.add_packed_uint64(2, gone.begin(), gone.end());
-    w.add_string(3, "id > 3");
-  }));
+                             w.add_message(1, Fragment(0));
+                             w.add_message(1, Fragment(3));
+                             const Ids gone = {4, 5};
+                             w.add_packed_uint64(2, gone.begin(), gone.end());
+                             w.add_string(3, "id > 3");
+                           }));
   EXPECT_EQ(f.updated_fragments, (Ids{0, 3}));
   EXPECT_EQ(f.removed_fragments, (Ids{4, 5}));
 }
@@ -68,17 +68,18 @@ TEST(FootprintTest, RewriteGroupsAndTheOldForm) {
     w.add_message(1, Fragment(2));
     w.add_message(2, Fragment(8));
   });
-  EXPECT_EQ(Read(OperationKind::kRewrite, Message([&](pbf_writer& w) { w.add_message(3, group); })).removed_fragments,
+  EXPECT_EQ(Read(OperationKind::kRewrite, Message([&](pbf_writer& w) { w.add_message(3, group); }))
+                .removed_fragments,
             (Ids{1, 2}));
   EXPECT_EQ(Read(OperationKind::kRewrite, group).removed_fragments, (Ids{1, 2}));
 }
 
 TEST(FootprintTest, UpdateThatMovesRows) {
   const Footprint f = Read(OperationKind::kUpdate, Message([](pbf_writer& w) {
-    w.add_uint64(1, 6);  // not packed
-    w.add_message(2, Fragment(2));
-    w.add_message(3, Fragment(0));
-  }));
+                             w.add_uint64(1, 6);  // not packed
+                             w.add_message(2, Fragment(2));
+                             w.add_message(3, Fragment(0));
+                           }));
   EXPECT_TRUE(f.moves_rows);
   EXPECT_EQ(f.removed_fragments, (Ids{6}));
   EXPECT_EQ(f.updated_fragments, (Ids{2}));
@@ -87,11 +88,11 @@ TEST(FootprintTest, UpdateThatMovesRows) {
 
 TEST(FootprintTest, UpdateInPlace) {
   const Footprint f = Read(OperationKind::kUpdate, Message([](pbf_writer& w) {
-    w.add_message(2, Fragment(2));
-    const std::vector<uint32_t> fields = {3, 4};
-    w.add_packed_uint32(4, fields.begin(), fields.end());
-    w.add_enum(7, 1);
-  }));
+                             w.add_message(2, Fragment(2));
+                             const std::vector<uint32_t> fields = {3, 4};
+                             w.add_packed_uint32(4, fields.begin(), fields.end());
+                             w.add_enum(7, 1);
+                           }));
   EXPECT_FALSE(f.moves_rows);
   ASSERT_EQ(f.cells.size(), 1u);
   EXPECT_EQ(f.cells[0].fragment_id, 2u);
@@ -101,18 +102,20 @@ TEST(FootprintTest, UpdateInPlace) {
 
 TEST(FootprintTest, NullabilityIsLostUnlessStated) {
   EXPECT_FALSE(Read(OperationKind::kProject, "").preserves_nullability);
-  EXPECT_TRUE(Read(OperationKind::kProject, Message([](pbf_writer& w) { w.add_bool(2, true); })).preserves_nullability);
-  EXPECT_TRUE(Read(OperationKind::kMerge, Message([](pbf_writer& w) { w.add_bool(4, true); })).preserves_nullability);
+  EXPECT_TRUE(Read(OperationKind::kProject, Message([](pbf_writer& w) { w.add_bool(2, true); }))
+                  .preserves_nullability);
+  EXPECT_TRUE(Read(OperationKind::kMerge, Message([](pbf_writer& w) { w.add_bool(4, true); }))
+                  .preserves_nullability);
   EXPECT_TRUE(Read(OperationKind::kAppend, "").preserves_nullability);
 }
 
 TEST(FootprintTest, DataReplacement) {
   const Footprint f = Read(OperationKind::kDataReplacement, Message([](pbf_writer& w) {
-    w.add_message(1, Message([](pbf_writer& group) {
-      group.add_uint64(1, 9);
-      group.add_message(2, DataFile({7}));
-    }));
-  }));
+                             w.add_message(1, Message([](pbf_writer& group) {
+                                             group.add_uint64(1, 9);
+                                             group.add_message(2, DataFile({7}));
+                                           }));
+                           }));
   ASSERT_EQ(f.cells.size(), 1u);
   EXPECT_EQ(f.cells[0].fragment_id, 9u);
   EXPECT_EQ(f.cells[0].fields, (std::vector<int32_t>{7}));
@@ -128,17 +131,18 @@ TEST(FootprintTest, DataOverlayDenseAndSparse) {
   const std::string sparse = Message([&](pbf_writer& w) {
     w.add_message(1, DataFile({3, 5}));
     w.add_message(4, Message([&](pbf_writer& bitmaps) {
-      bitmaps.add_bytes(1, Bitmap::Of(two).Serialize());
-      bitmaps.add_bytes(1, Bitmap::Of(odd).Serialize());
-    }));
+                    bitmaps.add_bytes(1, Bitmap::Of(two).Serialize());
+                    bitmaps.add_bytes(1, Bitmap::Of(odd).Serialize());
+                  }));
   });
-  const Footprint f = Read(OperationKind::kDataOverlay, Message([&](pbf_writer& w) {
-    w.add_message(1, Message([&](pbf_writer& group) {
-      group.add_message(2, dense);
-      group.add_message(2, sparse);
-      group.add_uint64(1, 12);  // after the overlays: field order is free
-    }));
-  }));
+  const Footprint f =
+      Read(OperationKind::kDataOverlay, Message([&](pbf_writer& w) {
+             w.add_message(1, Message([&](pbf_writer& group) {
+                             group.add_message(2, dense);
+                             group.add_message(2, sparse);
+                             group.add_uint64(1, 12);  // after the overlays: field order is free
+                           }));
+           }));
   ASSERT_EQ(f.cells.size(), 3u);
   for (const ChangedCells& cells : f.cells) EXPECT_EQ(cells.fragment_id, 12u);
   EXPECT_EQ(f.cells[0].fields, (std::vector<int32_t>{3, 4}));

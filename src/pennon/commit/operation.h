@@ -21,7 +21,8 @@ struct NewerVersion {
   const Transaction& transaction;
 };
 
-/// An operation of table.md 6.3, ready to commit. Immutable: a retry applies it anew to a newer version.
+/// An operation of table.md 6.3, ready to commit. Immutable: a retry applies it anew to a newer
+/// version.
 class Operation {
  public:
   virtual ~Operation() = default;
@@ -29,11 +30,14 @@ class Operation {
   virtual OperationKind kind() const = 0;
   /// Bytes of the operation's message in the transaction, the same for each attempt.
   virtual std::string EncodeMessage() const = 0;
-  /// Passes if the operation still means the same on top of `newer`; else a kCommitConflict error that says why.
+  /// Passes if the operation still means the same on top of `newer`; else a kCommitConflict error
+  /// that says why.
   virtual arrow::Status CheckAgainst(const NewerVersion& newer) const = 0;
-  /// The change that makes `version` from `current`. Version, time and transaction of the edit are the loop's.
+  /// The change that makes `version` from `current`. Version, time and transaction of the edit are
+  /// the loop's.
   virtual arrow::Result<table::ManifestEdit> Apply(const table::TableLocation& table,
-                                                   const table::Manifest& current, uint64_t version) const = 0;
+                                                   const table::Manifest& current,
+                                                   uint64_t version) const = 0;
 };
 
 }  // namespace pennon::commit

@@ -33,7 +33,8 @@ void Backoff::StartAttempt() {
 
 bool Backoff::Wait() {
   const auto elapsed = policy_.now() - first_start_;
-  if (!slot_) slot_ = std::max(std::chrono::nanoseconds(1), std::chrono::nanoseconds(elapsed) * 11 / 10);
+  if (!slot_)
+    slot_ = std::max(std::chrono::nanoseconds(1), std::chrono::nanoseconds(elapsed) * 11 / 10);
   if (attempts_ >= policy_.max_attempts || elapsed >= policy_.budget) return false;
   const uint64_t doublings = std::min<uint64_t>(attempts_ - 1, 5);  // 4 * 2^5 = 128
   const uint64_t slots = std::min(kFirstSlots << doublings, kMostSlots);

@@ -40,7 +40,7 @@ TEST(BackoffTest, SlotsDoubleAndTheUnitIsTheFirstAttempt) {
     ASSERT_TRUE(backoff.Wait());
   }
   EXPECT_EQ(time.bounds, (std::vector<uint64_t>{4, 8, 16, 32, 64, 128, 128, 128}));
-  EXPECT_EQ(time.sleeps[0], milliseconds(33));       // 3 slots of 11 ms
+  EXPECT_EQ(time.sleeps[0], milliseconds(33));  // 3 slots of 11 ms
   EXPECT_EQ(time.sleeps[5], milliseconds(127 * 11));
 }
 

@@ -1,5 +1,5 @@
-// A commit costs what it changes: every byte of a manifest that an overlay commit does not concern stays as it was,
-// fields that no version of pennon knows among them.
+// A commit costs what it changes: every byte of a manifest that an overlay commit does not concern
+// stays as it was, fields that no version of pennon knows among them.
 #include <map>
 #include <memory>
 #include <string>
@@ -37,21 +37,29 @@ std::string UnknownFields(uint64_t salt) {
 
 std::string Overlay(const std::string& name, std::vector<uint32_t> offsets, uint64_t version) {
   table::NewOverlay overlay;
-  overlay.data_file = {.path = name, .fields = {1}, .column_indices = {0}, .major_version = 2, .minor_version = 1,
-                       .size_bytes = 100, .base_id = {}};
+  overlay.data_file = {.path = name,
+                       .fields = {1},
+                       .column_indices = {0},
+                       .major_version = 2,
+                       .minor_version = 1,
+                       .size_bytes = 100,
+                       .base_id = {}};
   overlay.coverage = {Bitmap::Of(offsets).Serialize()};
   return table::EncodeOverlay(overlay, version);
 }
 
-// Unknown fields inside the data file, the overlay and the fragment, before and after the known ones.
+// Unknown fields inside the data file, the overlay and the fragment, before and after the known
+// ones.
 std::string StrangeFragment(uint64_t id) {
   table::Fragment plain = TestFragment(id, 10, {0, 1});
   std::string bytes = UnknownFields(id) + table::EncodeFragment(plain);
   protozero::pbf_writer writer(bytes);
   if (id % 2 == 0) {
-    writer.add_message(wire::data_fragment::kOverlays, Overlay("a.lance", {1, 2}, 1) + UnknownFields(id + 1));
+    writer.add_message(wire::data_fragment::kOverlays,
+                       Overlay("a.lance", {1, 2}, 1) + UnknownFields(id + 1));
     bytes += UnknownFields(id + 2);
-    writer.add_message(wire::data_fragment::kOverlays, UnknownFields(id + 3) + Overlay("b.lance", {2}, 1));
+    writer.add_message(wire::data_fragment::kOverlays,
+                       UnknownFields(id + 3) + Overlay("b.lance", {2}, 1));
   }
   return bytes;
 }
@@ -102,16 +110,23 @@ TEST(SpliceTest, KeepsTheBytesOfTenThousandFragments) {
   const table::TableLocation location{MakeMemoryStore(), "/t.lance"};
   std::vector<std::string> fragments;
   for (uint64_t id = 0; id < kFragments; ++id) fragments.push_back(StrangeFragment(id));
-  const auto schema = arrow::schema({arrow::field("id", arrow::int64()), arrow::field("v", arrow::int32())});
+  const auto schema =
+      arrow::schema({arrow::field("id", arrow::int64()), arrow::field("v", arrow::int32())});
   const auto first =
-      CreateTestTable(location, *schema, fragments, {.more_manifest_fields = UnknownFields(77)}).ValueOrDie();
+      CreateTestTable(location, *schema, fragments, {.more_manifest_fields = UnknownFields(77)})
+          .ValueOrDie();
 
   OverlayGroup group;
   group.fragment_id = kTarget;
   group.covered = Bitmap::OfRange(3, 5);
   table::NewOverlay overlay;
-  overlay.data_file = {.path = "new.lance", .fields = {1}, .column_indices = {0}, .major_version = 2,
-                       .minor_version = 1, .size_bytes = 100, .base_id = {}};
+  overlay.data_file = {.path = "new.lance",
+                       .fields = {1},
+                       .column_indices = {0},
+                       .major_version = 2,
+                       .minor_version = 1,
+                       .size_bytes = 100,
+                       .base_id = {}};
   overlay.coverage = {group.covered.Serialize()};
   group.overlays = {overlay};
   auto outcome = Commit({location, first, std::make_shared<DataOverlay>(std::vector{group}), {}});
@@ -126,7 +141,8 @@ TEST(SpliceTest, KeepsTheBytesOfTenThousandFragments) {
 
   // The changed fragment: all it had, in order, and the new overlay behind it.
   auto expected = Fields(fragments[kTarget]);
-  expected.emplace_back((wire::data_fragment::kOverlays << 3U) | 2U, table::EncodeOverlay(overlay, 2));
+  expected.emplace_back((wire::data_fragment::kOverlays << 3U) | 2U,
+                        table::EncodeOverlay(overlay, 2));
   EXPECT_EQ(Fields(second->fragments()[kTarget].bytes), expected);
 
   std::multimap<uint32_t, std::string> before;

@@ -61,21 +61,22 @@ std::string FirstManifest(const Schema& schema, const std::vector<std::string>& 
     format.add_string(wire::data_format::kFileFormat, "lance");
     format.add_string(wire::data_format::kVersion, options.data_version);
   }
-  if (!fragments.empty()) manifest.add_uint32(field::kMaxFragmentId, static_cast<uint32_t>(fragments.size() - 1));
+  if (!fragments.empty())
+    manifest.add_uint32(field::kMaxFragmentId, static_cast<uint32_t>(fragments.size() - 1));
   manifest.add_uint64(field::kTransactionSection, 0);
   return bytes + options.more_manifest_fields;
 }
 
 arrow::Status Refuse(const NewerVersion& newer, const char* what) {
-  return CommitConflict(true, "Test operation cannot be rebased: ", what, ", version ", newer.after.version());
+  return CommitConflict(true, "Test operation cannot be rebased: ", what, ", version ",
+                        newer.after.version());
 }
 
 }  // namespace
 
-arrow::Result<std::shared_ptr<const table::Manifest>> CreateTestTable(const table::TableLocation& table,
-                                                                      const arrow::Schema& schema,
-                                                                      const std::vector<std::string>& fragments,
-                                                                      const TestTableOptions& options) {
+arrow::Result<std::shared_ptr<const table::Manifest>> CreateTestTable(
+    const table::TableLocation& table, const arrow::Schema& schema,
+    const std::vector<std::string>& fragments, const TestTableOptions& options) {
   ARROW_ASSIGN_OR_RAISE(const Schema tree, schema::FromArrow(schema));
   uint64_t rows = 0;
   uint64_t flags = options.stable_row_ids ? table::kStableRowIdsFlag : 0;
@@ -89,8 +90,8 @@ arrow::Result<std::shared_ptr<const table::Manifest>> CreateTestTable(const tabl
   const uint64_t position = file.size();
   wire::AppendSection(FirstManifest(tree, fragments, options, rows, flags), &file);
   wire::AppendManifestFooter(position, &file);
-  ARROW_RETURN_NOT_OK(
-      table.store->PutIfAbsent(table.root + "/_versions/" + table::FormatManifestName(1, options.naming), file));
+  ARROW_RETURN_NOT_OK(table.store->PutIfAbsent(
+      table.root + "/_versions/" + table::FormatManifestName(1, options.naming), file));
   return table::OpenManifest(table, 1);
 }
 
@@ -109,11 +110,13 @@ table::Fragment TestFragment(uint64_t id, uint64_t rows, std::vector<int32_t> fi
   return fragment;
 }
 
-arrow::Result<table::Fragment> WriteTestFragment(const table::TableLocation& table, const table::Manifest& manifest,
-                                                 const std::vector<std::shared_ptr<arrow::Array>>& columns) {
+arrow::Result<table::Fragment> WriteTestFragment(
+    const table::TableLocation& table, const table::Manifest& manifest,
+    const std::vector<std::shared_ptr<arrow::Array>>& columns) {
   const std::string& version = manifest.data_version();
   const file::FileVersion file_version{2, static_cast<uint16_t>(version.back() - '0')};
-  ARROW_ASSIGN_OR_RAISE(auto writer, file::FileWriter::Make(manifest.schema().fields, file_version));
+  ARROW_ASSIGN_OR_RAISE(auto writer,
+                        file::FileWriter::Make(manifest.schema().fields, file_version));
   for (size_t i = 0; i < columns.size(); ++i) {
     ARROW_RETURN_NOT_OK(writer->Append(static_cast<int>(i), *columns[i]));
   }
@@ -148,7 +151,8 @@ arrow::Status TestAppend::CheckAgainst(const NewerVersion& newer) const {
   return ok ? arrow::Status::OK() : Refuse(newer, "append");
 }
 
-arrow::Result<table::ManifestEdit> TestAppend::Apply(const table::TableLocation&, const table::Manifest& current,
+arrow::Result<table::ManifestEdit> TestAppend::Apply(const table::TableLocation&,
+                                                     const table::Manifest& current,
                                                      uint64_t version) const {
   table::ManifestEdit edit;
   uint64_t id = current.max_fragment_id() ? *current.max_fragment_id() + uint64_t{1} : 0;
@@ -158,7 +162,8 @@ arrow::Result<table::ManifestEdit> TestAppend::Apply(const table::TableLocation&
     std::vector<uint64_t> ids(fragment.physical_rows);
     std::iota(ids.begin(), ids.end(), next_row_id);
     const std::string id_bytes = table::EncodeRowIds(ids);
-    const std::string versions = table::EncodeRowVersions(std::vector<uint64_t>(fragment.physical_rows, version));
+    const std::string versions =
+        table::EncodeRowVersions(std::vector<uint64_t>(fragment.physical_rows, version));
     if (current.has_stable_row_ids()) {
       using Kind = table::LineageSequence::Kind;
       fragment.row_ids = {Kind::kInline, id_bytes};
@@ -190,7 +195,8 @@ arrow::Status TestDelete::CheckAgainst(const NewerVersion& newer) const {
 }
 
 arrow::Result<table::ManifestEdit> TestDelete::Apply(const table::TableLocation& table,
-                                                     const table::Manifest& current, uint64_t version) const {
+                                                     const table::Manifest& current,
+                                                     uint64_t version) const {
   table::ManifestEdit edit;
   for (const auto& [id, rows] : rows_) {
     const table::Fragment* found = current.FindFragment(id);
@@ -208,7 +214,8 @@ arrow::Result<table::ManifestEdit> TestDelete::Apply(const table::TableLocation&
     file.id = version;
     file.num_deleted_rows = deleted.cardinality();
     fragment.deletion_file = file;
-    ARROW_ASSIGN_OR_RAISE(const std::string path, table::DeletionFilePath(table, current, id, file));
+    ARROW_ASSIGN_OR_RAISE(const std::string path,
+                          table::DeletionFilePath(table, current, id, file));
     ARROW_RETURN_NOT_OK(table.store->Put(path, deleted.Serialize(false)));
     edit.replaced_fragments[id] = table::EncodeFragment(fragment);
   }

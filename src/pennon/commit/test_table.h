@@ -1,5 +1,5 @@
-// Tables for tests, without a data writer: a first version by hand, and the operations append and delete in their
-// simplest form. Not part of the library.
+// Tables for tests, without a data writer: a first version by hand, and the operations append and
+// delete in their simplest form. Not part of the library.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,21 @@ struct TestTableOptions {
   std::string more_manifest_fields;  ///< bytes appended to the Manifest message
 };
 
-/// Writes version 1 of a table with `fragments` (DataFragment messages, ascending ids) and opens it.
-arrow::Result<std::shared_ptr<const table::Manifest>> CreateTestTable(const table::TableLocation& table,
-                                                                      const arrow::Schema& schema,
-                                                                      const std::vector<std::string>& fragments,
-                                                                      const TestTableOptions& options = {});
+/// Writes version 1 of a table with `fragments` (DataFragment messages, ascending ids) and opens
+/// it.
+arrow::Result<std::shared_ptr<const table::Manifest>> CreateTestTable(
+    const table::TableLocation& table, const arrow::Schema& schema,
+    const std::vector<std::string>& fragments, const TestTableOptions& options = {});
 
-/// A fragment of `rows` rows without any data file that could be read: for tests of manifests alone.
+/// A fragment of `rows` rows without any data file that could be read: for tests of manifests
+/// alone.
 table::Fragment TestFragment(uint64_t id, uint64_t rows, std::vector<int32_t> fields);
 
-/// Writes one data file with all columns of the table, one array each, and describes it as a fragment to append.
-arrow::Result<table::Fragment> WriteTestFragment(const table::TableLocation& table, const table::Manifest& manifest,
-                                                 const std::vector<std::shared_ptr<arrow::Array>>& columns);
+/// Writes one data file with all columns of the table, one array each, and describes it as a
+/// fragment to append.
+arrow::Result<table::Fragment> WriteTestFragment(
+    const table::TableLocation& table, const table::Manifest& manifest,
+    const std::vector<std::shared_ptr<arrow::Array>>& columns);
 
 /// Adds fragments; ids, row ids and row versions are assigned at commit.
 class TestAppend : public Operation {
@@ -45,15 +48,16 @@ class TestAppend : public Operation {
   OperationKind kind() const override { return OperationKind::kAppend; }
   std::string EncodeMessage() const override;
   arrow::Status CheckAgainst(const NewerVersion& newer) const override;
-  arrow::Result<table::ManifestEdit> Apply(const table::TableLocation& table, const table::Manifest& current,
+  arrow::Result<table::ManifestEdit> Apply(const table::TableLocation& table,
+                                           const table::Manifest& current,
                                            uint64_t version) const override;
 
  private:
   std::vector<table::Fragment> fragments_;
 };
 
-/// Deletes rows by offset: writes the deletion file of each fragment when it applies. A fragment without live rows
-/// is removed, as every writer does.
+/// Deletes rows by offset: writes the deletion file of each fragment when it applies. A fragment
+/// without live rows is removed, as every writer does.
 class TestDelete : public Operation {
  public:
   explicit TestDelete(std::map<uint64_t, Bitmap> rows) : rows_(std::move(rows)) {}
@@ -61,7 +65,8 @@ class TestDelete : public Operation {
   OperationKind kind() const override { return OperationKind::kDelete; }
   std::string EncodeMessage() const override;
   arrow::Status CheckAgainst(const NewerVersion& newer) const override;
-  arrow::Result<table::ManifestEdit> Apply(const table::TableLocation& table, const table::Manifest& current,
+  arrow::Result<table::ManifestEdit> Apply(const table::TableLocation& table,
+                                           const table::Manifest& current,
                                            uint64_t version) const override;
 
  private:

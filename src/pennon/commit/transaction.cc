@@ -25,7 +25,8 @@ arrow::Result<std::string> ReadWhole(const table::TableLocation& table, const st
   ARROW_ASSIGN_OR_RAISE(auto file, table.store->Open(path));
   constexpr uint64_t kMost = uint64_t{1} << 31;  // a protobuf message is never longer
   if (file->size() > kMost) {
-    return Corrupt(path, "Transaction file is too long: expected at most ", kMost, " bytes, found ", file->size());
+    return Corrupt(path, "Transaction file is too long: expected at most ", kMost, " bytes, found ",
+                   file->size());
   }
   std::string bytes(file->size(), '\0');
   if (!bytes.empty()) {
@@ -38,9 +39,10 @@ arrow::Result<std::string> ReadWhole(const table::TableLocation& table, const st
 
 std::string_view OperationName(OperationKind kind) {
   static constexpr std::string_view kNames[] = {
-      "Append",        "Delete", "Overwrite", "CreateIndex", "Rewrite",      "Merge",
-      "Restore",       "ReserveFragments",    "Update",      "Project",      "UpdateConfig",
-      "DataReplacement", "UpdateMemWalState", "Clone",       "UpdateBases",  "DataOverlay"};
+      "Append",       "Delete",          "Overwrite",         "CreateIndex", "Rewrite",
+      "Merge",        "Restore",         "ReserveFragments",  "Update",      "Project",
+      "UpdateConfig", "DataReplacement", "UpdateMemWalState", "Clone",       "UpdateBases",
+      "DataOverlay"};
   if (!IsKnown(static_cast<uint32_t>(kind))) return "unknown operation";
   return kNames[static_cast<uint32_t>(kind) - field::kFirstOperation];
 }
@@ -57,7 +59,8 @@ arrow::Result<Transaction> ParseTransaction(std::string_view bytes, std::string_
       } else if (number == field::kUuid && is_bytes) {
         result.uuid = wire::ViewOf(reader);
       } else if (number >= field::kFirstOperation && number <= field::kLastOperation && is_bytes) {
-        result.kind = IsKnown(number) ? static_cast<OperationKind>(number) : OperationKind::kUnknown;
+        result.kind =
+            IsKnown(number) ? static_cast<OperationKind>(number) : OperationKind::kUnknown;
         result.operation = wire::ViewOf(reader);
       } else {
         reader.skip();
@@ -71,7 +74,8 @@ arrow::Result<Transaction> ParseTransaction(std::string_view bytes, std::string_
 std::string EncodeTransaction(const Transaction& transaction) {
   std::string bytes;
   protozero::pbf_writer writer(bytes);
-  if (transaction.read_version != 0) writer.add_uint64(field::kReadVersion, transaction.read_version);
+  if (transaction.read_version != 0)
+    writer.add_uint64(field::kReadVersion, transaction.read_version);
   writer.add_string(field::kUuid, transaction.uuid);
   writer.add_message(static_cast<uint32_t>(transaction.kind), transaction.operation);
   return bytes;
@@ -81,16 +85,20 @@ std::string TransactionFileName(const Transaction& transaction) {
   return JoinParts(transaction.read_version, "-", transaction.uuid, ".txn");
 }
 
-arrow::Result<Transaction> ReadTransaction(const table::TableLocation& table, const table::Manifest& manifest) {
+arrow::Result<Transaction> ReadTransaction(const table::TableLocation& table,
+                                           const table::Manifest& manifest) {
   if (!manifest.inline_transaction().empty()) {
     return ParseTransaction(manifest.inline_transaction(), manifest.path());
   }
   if (manifest.transaction_file().empty()) {
-    return NotFound(manifest.path(), "Version has no transaction, so nothing can be committed over it from an older "
-                    "version: open the newest version and write again; version ", manifest.version());
+    return NotFound(manifest.path(),
+                    "Version has no transaction, so nothing can be committed over it from an older "
+                    "version: open the newest version and write again; version ",
+                    manifest.version());
   }
   if (!IsPlainName(manifest.transaction_file())) {
-    return Corrupt(manifest.path(), "Transaction file name is not a plain file name: ", manifest.transaction_file());
+    return Corrupt(manifest.path(),
+                   "Transaction file name is not a plain file name: ", manifest.transaction_file());
   }
   const std::string path = table.root + "/_transactions/" + manifest.transaction_file();
   ARROW_ASSIGN_OR_RAISE(std::string bytes, ReadWhole(table, path));

@@ -1,5 +1,5 @@
-// The transaction that a version records: what its commit did, so that concurrent commits can be checked against
-// it (format: table.md 6.1, proto transaction).
+// The transaction that a version records: what its commit did, so that concurrent commits can be
+// checked against it (format: table.md 6.1, proto transaction).
 #pragma once
 
 #include <cstdint>
@@ -53,8 +53,9 @@ std::string EncodeTransaction(const Transaction& transaction);
 /// The transaction's file name inside _transactions/: `<read_version>-<uuid>.txn`.
 std::string TransactionFileName(const Transaction& transaction);
 
-/// Gives the transaction that made `manifest`: the inline copy, else the file. A version that has neither is a
-/// kNotFound error naming the version.
-arrow::Result<Transaction> ReadTransaction(const table::TableLocation& table, const table::Manifest& manifest);
+/// Gives the transaction that made `manifest`: the inline copy, else the file. A version that has
+/// neither is a kNotFound error naming the version.
+arrow::Result<Transaction> ReadTransaction(const table::TableLocation& table,
+                                           const table::Manifest& manifest);
 
 }  // namespace pennon::commit

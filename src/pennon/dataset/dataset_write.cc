@@ -13,9 +13,10 @@ arrow::Result<Dataset::Committed> Dataset::Update(const UpdateOptions& options) 
   return Committed{result.info, Dataset(std::move(result.snapshot))};
 }
 
-arrow::Result<Dataset::Committed> Dataset::WriteOverlay(uint64_t fragment_id,
-                                                        const std::vector<OverlayColumn>& columns) const {
-  ARROW_ASSIGN_OR_RAISE(write::WriteResult result, write::WriteOverlay(snapshot_, fragment_id, columns));
+arrow::Result<Dataset::Committed> Dataset::WriteOverlay(
+    uint64_t fragment_id, const std::vector<OverlayColumn>& columns) const {
+  ARROW_ASSIGN_OR_RAISE(write::WriteResult result,
+                        write::WriteOverlay(snapshot_, fragment_id, columns));
   return Committed{result.info, Dataset(std::move(result.snapshot))};
 }
 

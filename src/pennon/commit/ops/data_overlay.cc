@@ -21,7 +21,8 @@ namespace {
 
 namespace field = wire::data_overlay_operation;
 
-// Reads the hidden column that holds a fragment's last-updated versions (table.md 4.5, spilled sequences).
+// Reads the hidden column that holds a fragment's last-updated versions (table.md 4.5, spilled
+// sequences).
 arrow::Result<std::vector<uint64_t>> ReadSpilledVersions(const table::TableLocation& table,
                                                          const table::Manifest& manifest,
                                                          const table::Fragment& fragment) {
@@ -35,8 +36,8 @@ arrow::Result<std::vector<uint64_t>> ReadSpilledVersions(const table::TableLocat
     ARROW_ASSIGN_OR_RAISE(auto reader, file::FileReader::Open(bytes, arrow::default_memory_pool()));
     ARROW_ASSIGN_OR_RAISE(const uint64_t length, reader->ColumnLength(*column));
     if (length != fragment.physical_rows) {
-      return Corrupt(path, "Column of row versions has the wrong length: expected ", fragment.physical_rows,
-                     ", found ", length);
+      return Corrupt(path, "Column of row versions has the wrong length: expected ",
+                     fragment.physical_rows, ", found ", length);
     }
     Field versions;
     versions.name = "_row_last_updated_at_version";
@@ -49,20 +50,27 @@ arrow::Result<std::vector<uint64_t>> ReadSpilledVersions(const table::TableLocat
     const arrow::UInt64Array values(data);
     return std::vector<uint64_t>(values.raw_values(), values.raw_values() + length);
   }
-  return Corrupt(manifest.path(), "Fragment says that a column holds its row versions, but none of its files has one: "
-                 "fragment ", fragment.id);
+  return Corrupt(
+      manifest.path(),
+      "Fragment says that a column holds its row versions, but none of its files has one: "
+      "fragment ",
+      fragment.id);
 }
 
-// The last-updated sequence with `version` at the covered rows. A spilled one becomes inline: data files are
-// never rewritten in place, so its column is left behind unread.
-arrow::Result<std::string> StampFragment(const table::TableLocation& table, const table::Manifest& manifest,
+// The last-updated sequence with `version` at the covered rows. A spilled one becomes inline: data
+// files are never rewritten in place, so its column is left behind unread.
+arrow::Result<std::string> StampFragment(const table::TableLocation& table,
+                                         const table::Manifest& manifest,
                                          const table::Fragment& fragment, const Bitmap& covered,
                                          uint64_t version) {
   if (fragment.last_updated_at.kind == table::LineageSequence::Kind::kColumn) {
-    ARROW_ASSIGN_OR_RAISE(const std::vector<uint64_t> versions, ReadSpilledVersions(table, manifest, fragment));
-    return table::StampRowVersions(table::EncodeRowVersions(versions), fragment.physical_rows, covered, version);
+    ARROW_ASSIGN_OR_RAISE(const std::vector<uint64_t> versions,
+                          ReadSpilledVersions(table, manifest, fragment));
+    return table::StampRowVersions(table::EncodeRowVersions(versions), fragment.physical_rows,
+                                   covered, version);
   }
-  return table::StampRowVersions(fragment.last_updated_at.bytes, fragment.physical_rows, covered, version);
+  return table::StampRowVersions(fragment.last_updated_at.bytes, fragment.physical_rows, covered,
+                                 version);
 }
 
 }  // namespace
@@ -87,17 +95,20 @@ std::string DataOverlay::EncodeMessage() const {
 }
 
 arrow::Status DataOverlay::CheckAgainst(const NewerVersion& newer) const {
-  ARROW_ASSIGN_OR_RAISE(const Footprint theirs, ReadFootprint(newer.transaction, newer.after.path()));
+  ARROW_ASSIGN_OR_RAISE(const Footprint theirs,
+                        ReadFootprint(newer.transaction, newer.after.path()));
   const auto deleted_rows = [&newer](uint64_t fragment_id) -> arrow::Result<Bitmap> {
     const table::Fragment* before = newer.before.FindFragment(fragment_id);
     const table::Fragment* after = newer.after.FindFragment(fragment_id);
     if (before == nullptr || after == nullptr) return Bitmap::OfRange(0, uint64_t{1} << 32);
     ARROW_ASSIGN_OR_RAISE(Bitmap now, table::ReadDeletions(newer.table, newer.after, *after));
-    ARROW_ASSIGN_OR_RAISE(const Bitmap then, table::ReadDeletions(newer.table, newer.before, *before));
+    ARROW_ASSIGN_OR_RAISE(const Bitmap then,
+                          table::ReadDeletions(newer.table, newer.before, *before));
     now -= then;
     return now;
   };
-  ARROW_ASSIGN_OR_RAISE(const Finding finding, CheckOverlayConflict(footprint_, theirs, deleted_rows));
+  ARROW_ASSIGN_OR_RAISE(const Finding finding,
+                        CheckOverlayConflict(footprint_, theirs, deleted_rows));
   if (finding.verdict == Verdict::kCompatible) return arrow::Status::OK();
   const bool retry = finding.verdict == Verdict::kRetry;
   return CommitConflict(retry, "Cannot commit over a concurrent ", OperationName(theirs.kind), ": ",
@@ -106,7 +117,8 @@ arrow::Status DataOverlay::CheckAgainst(const NewerVersion& newer) const {
 }
 
 arrow::Result<table::ManifestEdit> DataOverlay::Apply(const table::TableLocation& table,
-                                                      const table::Manifest& current, uint64_t version) const {
+                                                      const table::Manifest& current,
+                                                      uint64_t version) const {
   std::map<uint64_t, std::vector<std::string>> overlays;
   for (const OverlayGroup& group : groups_) {
     for (const table::NewOverlay& overlay : group.overlays) {
@@ -117,12 +129,13 @@ arrow::Result<table::ManifestEdit> DataOverlay::Apply(const table::TableLocation
   for (const auto& [id, encoded] : overlays) {
     const table::Fragment* fragment = current.FindFragment(id);
     if (fragment == nullptr) {
-      return CommitConflict(true, "Fragment of the overlay is not in the newest version: fragment ", id,
-                            ", version ", current.version());
+      return CommitConflict(true, "Fragment of the overlay is not in the newest version: fragment ",
+                            id, ", version ", current.version());
     }
     if (!fragment->overlays.empty() && fragment->overlays.back().committed_version >= version) {
-      return Corrupt(current.path(), "Fragment has an overlay from the future: fragment ", id, ", overlay of version ",
-                     fragment->overlays.back().committed_version, " in version ", current.version());
+      return Corrupt(current.path(), "Fragment has an overlay from the future: fragment ", id,
+                     ", overlay of version ", fragment->overlays.back().committed_version,
+                     " in version ", current.version());
     }
     const Bitmap& covered = footprint_.covered.at(id);
     if (const auto last = covered.Max(); last && *last >= fragment->physical_rows) {
