@@ -13,8 +13,21 @@
 namespace pennon::write {
 namespace {
 
-// Types between which a cast keeps the meaning; whether it keeps the values is checked on the values.
-enum class Family { kNumber, kDecimal, kText, kBinary, kDate, kTime, kTimestamp, kZonedTimestamp, kDuration, kList, kAlone };
+// Types between which a cast keeps the meaning; whether it keeps the values is checked on the
+// values.
+enum class Family {
+  kNumber,
+  kDecimal,
+  kText,
+  kBinary,
+  kDate,
+  kTime,
+  kTimestamp,
+  kZonedTimestamp,
+  kDuration,
+  kList,
+  kAlone
+};
 
 Family FamilyOf(const arrow::DataType& type) {
   switch (type.id()) {
@@ -33,8 +46,9 @@ Family FamilyOf(const arrow::DataType& type) {
     case arrow::Type::TIME64:
       return Family::kTime;
     case arrow::Type::TIMESTAMP:
-      return static_cast<const arrow::TimestampType&>(type).timezone().empty() ? Family::kTimestamp
-                                                                               : Family::kZonedTimestamp;
+      return static_cast<const arrow::TimestampType&>(type).timezone().empty()
+                 ? Family::kTimestamp
+                 : Family::kZonedTimestamp;
     case arrow::Type::DURATION:
       return Family::kDuration;
     case arrow::Type::DECIMAL128:
@@ -45,7 +59,8 @@ Family FamilyOf(const arrow::DataType& type) {
     case arrow::Type::FIXED_SIZE_LIST:
       return Family::kList;
     default:
-      return arrow::is_integer(type.id()) || arrow::is_floating(type.id()) ? Family::kNumber : Family::kAlone;
+      return arrow::is_integer(type.id()) || arrow::is_floating(type.id()) ? Family::kNumber
+                                                                           : Family::kAlone;
   }
 }
 
@@ -55,7 +70,8 @@ bool MayCast(const arrow::DataType& from, const arrow::DataType& to) {
   const Family family = FamilyOf(from);
   if (arrow::is_integer(from.id()) && FamilyOf(to) == Family::kDecimal) return true;
   if (family == Family::kAlone || family != FamilyOf(to)) return false;
-  return family != Family::kList || ItemOf(from).Equals(ItemOf(to)) || MayCast(ItemOf(from), ItemOf(to));
+  return family != Family::kList || ItemOf(from).Equals(ItemOf(to)) ||
+         MayCast(ItemOf(from), ItemOf(to));
 }
 
 // Whether Arrow's safe cast may still round: it checks integers and times, not floats.
@@ -69,12 +85,14 @@ arrow::Result<std::shared_ptr<arrow::Array>> Cast(const std::shared_ptr<arrow::A
   return arrow::compute::Cast(*values, type, arrow::compute::CastOptions::Safe());
 }
 
-arrow::Result<std::shared_ptr<arrow::Array>> CastValues(const Field& field, std::shared_ptr<arrow::Array> values) {
+arrow::Result<std::shared_ptr<arrow::Array>> CastValues(const Field& field,
+                                                        std::shared_ptr<arrow::Array> values) {
   if (values->type_id() == arrow::Type::EXTENSION && field.type->id() != arrow::Type::EXTENSION) {
     values = static_cast<const arrow::ExtensionArray&>(*values).storage();
   }
   if (values->type()->Equals(*field.type)) return values;
-  if (values->type_id() == arrow::Type::NA) return arrow::MakeArrayOfNull(field.type, values->length());
+  if (values->type_id() == arrow::Type::NA)
+    return arrow::MakeArrayOfNull(field.type, values->length());
   const std::shared_ptr<arrow::DataType> given = values->type();
   if (values->type_id() == arrow::Type::DICTIONARY) {
     const auto& dictionary = static_cast<const arrow::DictionaryType&>(*values->type());
@@ -82,19 +100,21 @@ arrow::Result<std::shared_ptr<arrow::Array>> CastValues(const Field& field, std:
     if (values->type()->Equals(*field.type)) return values;
   }
   if (!MayCast(*values->type(), *field.type)) {
-    return InvalidInput("Values have the wrong type: column ", field.name, " is ", field.type->ToString(), ", given ",
-                        given->ToString());
+    return InvalidInput("Values have the wrong type: column ", field.name, " is ",
+                        field.type->ToString(), ", given ", given->ToString());
   }
   auto cast = Cast(values, field.type);
   if (!cast.ok()) {
-    return InvalidInput("Values do not fit the column's type: column ", field.name, " is ", field.type->ToString(),
-                        ", given ", given->ToString(), ": ", cast.status().message());
+    return InvalidInput("Values do not fit the column's type: column ", field.name, " is ",
+                        field.type->ToString(), ", given ", given->ToString(), ": ",
+                        cast.status().message());
   }
   if (MayRound(*values->type(), *field.type)) {
     ARROW_ASSIGN_OR_RAISE(auto back, Cast(*cast, values->type()));
     if (!back->Equals(*values, arrow::EqualOptions::Defaults().nans_equal(true))) {
-      return InvalidInput("Values would be rounded, cast them first if that is meant: column ", field.name, " is ",
-                          field.type->ToString(), ", given ", given->ToString());
+      return InvalidInput("Values would be rounded, cast them first if that is meant: column ",
+                          field.name, " is ", field.type->ToString(), ", given ",
+                          given->ToString());
     }
   }
   return *cast;
@@ -102,12 +122,12 @@ arrow::Result<std::shared_ptr<arrow::Array>> CastValues(const Field& field, std:
 
 }  // namespace
 
-arrow::Result<std::shared_ptr<arrow::Array>> CastLossless(const Field& field,
-                                                          const std::shared_ptr<arrow::Array>& values) {
+arrow::Result<std::shared_ptr<arrow::Array>> CastLossless(
+    const Field& field, const std::shared_ptr<arrow::Array>& values) {
   ARROW_ASSIGN_OR_RAISE(auto result, CastValues(field, values));
   if (!field.nullable && result->null_count() > 0) {
-    return InvalidInput("Column is not nullable, but a value is NULL: column ", field.name, ", ", result->null_count(),
-                        " NULLs");
+    return InvalidInput("Column is not nullable, but a value is NULL: column ", field.name, ", ",
+                        result->null_count(), " NULLs");
   }
   return result;
 }

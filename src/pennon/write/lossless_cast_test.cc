@@ -15,7 +15,8 @@
 namespace pennon::write {
 namespace {
 
-std::shared_ptr<arrow::Array> Json(const std::shared_ptr<arrow::DataType>& type, const std::string& text) {
+std::shared_ptr<arrow::Array> Json(const std::shared_ptr<arrow::DataType>& type,
+                                   const std::string& text) {
   return arrow::json::ArrayFromJSONString(type, text).ValueOrDie();
 }
 
@@ -58,14 +59,20 @@ TEST(LosslessCastTest, AcceptsWhatKeepsEveryValue) {
       {arrow::decimal128(10, 2), arrow::decimal128(12, 3), R"(["1.500"])"},
       {arrow::decimal128(10, 2), arrow::decimal128(12, 3), R"(["1.505"])", "do not fit"},
       {arrow::timestamp(arrow::TimeUnit::MICRO), arrow::timestamp(arrow::TimeUnit::NANO), "[1000]"},
-      {arrow::timestamp(arrow::TimeUnit::MICRO), arrow::timestamp(arrow::TimeUnit::NANO), "[1001]", "do not fit"},
-      {arrow::timestamp(arrow::TimeUnit::MICRO), arrow::timestamp(arrow::TimeUnit::MICRO, "UTC"), "[1]", "wrong type"},
-      {arrow::fixed_size_list(arrow::float32(), 2), arrow::list(arrow::float32()), "[[1, 2], null]"},
-      {arrow::fixed_size_list(arrow::float32(), 2), arrow::list(arrow::float32()), "[[1, 2, 3]]", "do not fit"},
-      {arrow::fixed_size_list(arrow::float32(), 2), arrow::list(arrow::float64()), "[[1, 0.1]]", "rounded"},
+      {arrow::timestamp(arrow::TimeUnit::MICRO), arrow::timestamp(arrow::TimeUnit::NANO), "[1001]",
+       "do not fit"},
+      {arrow::timestamp(arrow::TimeUnit::MICRO), arrow::timestamp(arrow::TimeUnit::MICRO, "UTC"),
+       "[1]", "wrong type"},
+      {arrow::fixed_size_list(arrow::float32(), 2), arrow::list(arrow::float32()),
+       "[[1, 2], null]"},
+      {arrow::fixed_size_list(arrow::float32(), 2), arrow::list(arrow::float32()), "[[1, 2, 3]]",
+       "do not fit"},
+      {arrow::fixed_size_list(arrow::float32(), 2), arrow::list(arrow::float64()), "[[1, 0.1]]",
+       "rounded"},
   };
   for (const Case& test : cases) {
-    const std::string name = test.given->ToString() + " " + test.values + " for " + test.column->ToString();
+    const std::string name =
+        test.given->ToString() + " " + test.values + " for " + test.column->ToString();
     auto result = CastLossless(FieldOf(test.column), Json(test.given, test.values));
     EXPECT_EQ(result.ok(), test.message.empty()) << name << ": " << result.status();
     if (result.ok()) {

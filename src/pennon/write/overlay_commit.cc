@@ -11,8 +11,9 @@ StagedFiles::~StagedFiles() {
   for (const StagedOverlay& overlay : overlays_) (void)table_.store->Delete(overlay.path);
 }
 
-arrow::Result<WriteResult> CommitOverlays(const std::shared_ptr<const read::Snapshot>& snapshot, StagedFiles& staged,
-                                          std::vector<int32_t> read_fields, const commit::RetryPolicy& policy) {
+arrow::Result<WriteResult> CommitOverlays(const std::shared_ptr<const read::Snapshot>& snapshot,
+                                          StagedFiles& staged, std::vector<int32_t> read_fields,
+                                          const commit::RetryPolicy& policy) {
   WriteResult result;
   commit::CommitRequest request;
   request.table = snapshot->location;
@@ -30,7 +31,8 @@ arrow::Result<WriteResult> CommitOverlays(const std::shared_ptr<const read::Snap
     group.overlays.push_back(std::move(overlay.overlay));
     groups.push_back(std::move(group));
   }
-  request.operation = std::make_shared<commit::DataOverlay>(std::move(groups), std::move(read_fields));
+  request.operation =
+      std::make_shared<commit::DataOverlay>(std::move(groups), std::move(read_fields));
   ARROW_ASSIGN_OR_RAISE(const commit::CommitOutcome outcome, commit::Commit(request, policy));
   result.info.version = outcome.manifest->version();
   result.info.bytes_written += outcome.bytes_written;
@@ -39,12 +41,15 @@ arrow::Result<WriteResult> CommitOverlays(const std::shared_ptr<const read::Snap
   return result;
 }
 
-arrow::Result<WriteResult> WriteOverlay(const std::shared_ptr<const read::Snapshot>& snapshot, uint64_t fragment_id,
-                                        std::span<const OverlayColumn> columns, const commit::RetryPolicy& policy) {
+arrow::Result<WriteResult> WriteOverlay(const std::shared_ptr<const read::Snapshot>& snapshot,
+                                        uint64_t fragment_id,
+                                        std::span<const OverlayColumn> columns,
+                                        const commit::RetryPolicy& policy) {
   ARROW_RETURN_NOT_OK(table::CheckWritable(*snapshot->manifest));
   StagedFiles staged(snapshot->location);
-  ARROW_ASSIGN_OR_RAISE(std::optional<StagedOverlay> overlay,
-                        WriteOverlayFile(snapshot->location, *snapshot->manifest, fragment_id, columns));
+  ARROW_ASSIGN_OR_RAISE(
+      std::optional<StagedOverlay> overlay,
+      WriteOverlayFile(snapshot->location, *snapshot->manifest, fragment_id, columns));
   if (!overlay) {
     WriteResult unchanged;
     unchanged.info.version = snapshot->manifest->version();

@@ -22,7 +22,8 @@ struct WriteResult {
   std::shared_ptr<const read::Snapshot> snapshot;
 };
 
-/// Value files that are stored but not committed: removes them when it goes out of scope before Release.
+/// Value files that are stored but not committed: removes them when it goes out of scope before
+/// Release.
 class StagedFiles {
  public:
   explicit StagedFiles(table::TableLocation table) : table_(std::move(table)) {}
@@ -40,13 +41,17 @@ class StagedFiles {
   std::vector<StagedOverlay> overlays_;
 };
 
-/// Commits all of `staged` as one version on top of the newest. `read_fields`: see commit::OverlayFootprint.
-arrow::Result<WriteResult> CommitOverlays(const std::shared_ptr<const read::Snapshot>& snapshot, StagedFiles& staged,
-                                          std::vector<int32_t> read_fields, const commit::RetryPolicy& policy = {});
+/// Commits all of `staged` as one version on top of the newest. `read_fields`: see
+/// commit::OverlayFootprint.
+arrow::Result<WriteResult> CommitOverlays(const std::shared_ptr<const read::Snapshot>& snapshot,
+                                          StagedFiles& staged, std::vector<int32_t> read_fields,
+                                          const commit::RetryPolicy& policy = {});
 
-/// Writes one overlay file for a fragment and commits it (Dataset::WriteOverlay). Offsets are physical: a concurrent
-/// change that moved the covered rows is a kCommitConflict, never planned anew.
-arrow::Result<WriteResult> WriteOverlay(const std::shared_ptr<const read::Snapshot>& snapshot, uint64_t fragment_id,
+/// Writes one overlay file for a fragment and commits it (Dataset::WriteOverlay). Offsets are
+/// physical: a concurrent change that moved the covered rows is a kCommitConflict, never planned
+/// anew.
+arrow::Result<WriteResult> WriteOverlay(const std::shared_ptr<const read::Snapshot>& snapshot,
+                                        uint64_t fragment_id,
                                         std::span<const OverlayColumn> columns,
                                         const commit::RetryPolicy& policy = {});
 

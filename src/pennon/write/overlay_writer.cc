@@ -56,11 +56,15 @@ arrow::Result<file::FileVersion> StorageVersion(const table::Manifest& manifest)
   if (version == "2.0") return file::FileVersion{2, 0};
   if (version == "2.1") return file::FileVersion{2, 1};
   if (version == "2.2") return file::FileVersion{2, 2};
-  return Unsupported(manifest.path(), "Overlays can be written to tables of storage version 2.0, 2.1 and 2.2; this table "
-                     "is of version ", version);
+  return Unsupported(
+      manifest.path(),
+      "Overlays can be written to tables of storage version 2.0, 2.1 and 2.2; this table "
+      "is of version ",
+      version);
 }
 
-// Brings offsets and values into ascending order; `column` must be non-empty and its parts of one length.
+// Brings offsets and values into ascending order; `column` must be non-empty and its parts of one
+// length.
 arrow::Status SortByOffset(const OverlayColumn& column, Cells* cells) {
   const std::vector<uint32_t>& given = column.offsets;
   if (std::is_sorted(given.begin(), given.end())) {
@@ -69,13 +73,15 @@ arrow::Status SortByOffset(const OverlayColumn& column, Cells* cells) {
   }
   std::vector<uint32_t> order(given.size());
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&given](uint32_t a, uint32_t b) { return given[a] < given[b]; });
+  std::sort(order.begin(), order.end(),
+            [&given](uint32_t a, uint32_t b) { return given[a] < given[b]; });
   cells->offsets.reserve(given.size());
   for (const uint32_t i : order) cells->offsets.push_back(given[i]);
   arrow::UInt32Builder builder;
   ARROW_RETURN_NOT_OK(builder.AppendValues(order));
   ARROW_ASSIGN_OR_RAISE(const auto indices, builder.Finish());
-  return arrow::compute::Take(*cells->values, *indices, arrow::compute::TakeOptions::NoBoundsCheck())
+  return arrow::compute::Take(*cells->values, *indices,
+                              arrow::compute::TakeOptions::NoBoundsCheck())
       .Value(&cells->values);
 }
 
@@ -85,15 +91,16 @@ arrow::Result<Cells> CheckColumn(const table::Manifest& manifest, const table::F
   ARROW_ASSIGN_OR_RAISE(cells.field, FindOverlayField(manifest, column.name));
   if (column.values == nullptr) return InvalidInput("Column has no values: ", column.name);
   if (static_cast<uint64_t>(column.values->length()) != column.offsets.size()) {
-    return InvalidInput("Column has not as many values as offsets: ", column.name, " has ", column.offsets.size(),
-                        " offsets and ", column.values->length(), " values");
+    return InvalidInput("Column has not as many values as offsets: ", column.name, " has ",
+                        column.offsets.size(), " offsets and ", column.values->length(), " values");
   }
   ARROW_ASSIGN_OR_RAISE(cells.values, CastLossless(*cells.field, column.values));
   if (column.offsets.empty()) return cells;
   ARROW_RETURN_NOT_OK(SortByOffset(column, &cells));
   if (cells.offsets.back() >= fragment.physical_rows) {
-    return InvalidInput("Offset lies beyond the fragment: column ", column.name, ", offset ", cells.offsets.back(),
-                        "; fragment ", fragment.id, " has rows 0 to ", fragment.physical_rows - 1);
+    return InvalidInput("Offset lies beyond the fragment: column ", column.name, ", offset ",
+                        cells.offsets.back(), "; fragment ", fragment.id, " has rows 0 to ",
+                        fragment.physical_rows - 1);
   }
   const auto repeat = std::adjacent_find(cells.offsets.begin(), cells.offsets.end());
   if (repeat != cells.offsets.end()) {
@@ -104,9 +111,11 @@ arrow::Result<Cells> CheckColumn(const table::Manifest& manifest, const table::F
 }
 
 // The checked columns that have cells, in schema order.
-arrow::Result<std::vector<Cells>> CheckColumns(const table::Manifest& manifest, const table::Fragment& fragment,
+arrow::Result<std::vector<Cells>> CheckColumns(const table::Manifest& manifest,
+                                               const table::Fragment& fragment,
                                                std::span<const OverlayColumn> columns) {
-  std::map<const Field*, Cells> by_field;  // fields stand in one vector: pointers are in schema order
+  std::map<const Field*, Cells>
+      by_field;  // fields stand in one vector: pointers are in schema order
   for (const OverlayColumn& column : columns) {
     ARROW_ASSIGN_OR_RAISE(Cells cells, CheckColumn(manifest, fragment, column));
     const Field* field = cells.field;
@@ -121,7 +130,8 @@ arrow::Result<std::vector<Cells>> CheckColumns(const table::Manifest& manifest, 
   return result;
 }
 
-arrow::Result<file::WrittenFile> Encode(const std::vector<Cells>& columns, file::FileVersion version) {
+arrow::Result<file::WrittenFile> Encode(const std::vector<Cells>& columns,
+                                        file::FileVersion version) {
   std::vector<Field> fields;
   for (const Cells& cells : columns) fields.push_back(*cells.field);
   ARROW_ASSIGN_OR_RAISE(auto writer, file::FileWriter::Make(std::move(fields), version));
@@ -132,7 +142,8 @@ arrow::Result<file::WrittenFile> Encode(const std::vector<Cells>& columns, file:
 }
 
 // The manifest's side of the file: one bitmap, or one for each field that owns a column.
-arrow::Result<table::NewOverlay> Describe(const table::Manifest& manifest, const std::vector<Cells>& columns,
+arrow::Result<table::NewOverlay> Describe(const table::Manifest& manifest,
+                                          const std::vector<Cells>& columns,
                                           const file::WrittenFile& file, std::string name) {
   table::NewOverlay overlay;
   overlay.data_file.path = std::move(name);
@@ -150,9 +161,11 @@ arrow::Result<table::NewOverlay> Describe(const table::Manifest& manifest, const
   }
   for (const int32_t id : file.fields) {
     const Field* top = manifest.schema().TopLevelOf(id);
-    const auto cells = std::find_if(columns.begin(), columns.end(),
-                                    [top](const Cells& candidate) { return candidate.field == top; });
-    if (cells == columns.end()) return arrow::Status::UnknownError("Value file has a column nobody gave: field ", id);
+    const auto cells = std::find_if(columns.begin(), columns.end(), [top](const Cells& candidate) {
+      return candidate.field == top;
+    });
+    if (cells == columns.end())
+      return arrow::Status::UnknownError("Value file has a column nobody gave: field ", id);
     overlay.coverage.push_back(cells->coverage.Serialize());
   }
   return overlay;
@@ -160,7 +173,8 @@ arrow::Result<table::NewOverlay> Describe(const table::Manifest& manifest, const
 
 }  // namespace
 
-arrow::Result<const Field*> FindOverlayField(const table::Manifest& manifest, const std::string& name) {
+arrow::Result<const Field*> FindOverlayField(const table::Manifest& manifest,
+                                             const std::string& name) {
   if (std::find(kSystemColumns.begin(), kSystemColumns.end(), name) != kSystemColumns.end()) {
     return InvalidInput("System columns cannot be set: ", name);
   }
@@ -168,39 +182,54 @@ arrow::Result<const Field*> FindOverlayField(const table::Manifest& manifest, co
   if (field == nullptr) {
     const size_t dot = name.find('.');
     if (dot != std::string::npos && manifest.schema().FindName(name.substr(0, dot)) != nullptr) {
-      return Unsupported(manifest.path(), "Fields inside a nested column cannot be set yet, only whole columns that are "
-                         "not nested: ", name);
+      return Unsupported(
+          manifest.path(),
+          "Fields inside a nested column cannot be set yet, only whole columns that are "
+          "not nested: ",
+          name);
     }
-    return InvalidInput("Table has no such column: ", name, "; its columns are ", ColumnNames(manifest.schema()));
+    return InvalidInput("Table has no such column: ", name, "; its columns are ",
+                        ColumnNames(manifest.schema()));
   }
   if (!field->is_leaf()) {
-    return Unsupported(manifest.path(), "Overlays on nested columns cannot be written yet: column ", name, " is ",
-                       field->type->ToString());
+    return Unsupported(manifest.path(), "Overlays on nested columns cannot be written yet: column ",
+                       name, " is ", field->type->ToString());
   }
   if (IsTrue(field->metadata, "lance-encoding:blob") || IsExtension(*field, "lance.blob.v2")) {
-    return Unsupported(manifest.path(), "Overlays on blob columns cannot be written: column ", name);
+    return Unsupported(manifest.path(), "Overlays on blob columns cannot be written: column ",
+                       name);
   }
   if (IsExtension(*field, "lance.json")) {
-    return Unsupported(manifest.path(), "Overlays on JSON columns cannot be written yet: column ", name);
+    return Unsupported(manifest.path(), "Overlays on JSON columns cannot be written yet: column ",
+                       name);
   }
   return field;
 }
 
-arrow::Result<std::optional<StagedOverlay>> WriteOverlayFile(const table::TableLocation& table,
-                                                             const table::Manifest& manifest, uint64_t fragment_id,
-                                                             std::span<const OverlayColumn> columns) {
+arrow::Result<std::optional<StagedOverlay>> WriteOverlayFile(
+    const table::TableLocation& table, const table::Manifest& manifest, uint64_t fragment_id,
+    std::span<const OverlayColumn> columns) {
   ARROW_ASSIGN_OR_RAISE(const file::FileVersion version, StorageVersion(manifest));
   const table::Fragment* fragment = manifest.FindFragment(fragment_id);
   if (fragment == nullptr) {
-    return InvalidInput("Table has no such fragment: fragment ", fragment_id, " in version ", manifest.version());
+    return InvalidInput("Table has no such fragment: fragment ", fragment_id, " in version ",
+                        manifest.version());
   }
-  ARROW_ASSIGN_OR_RAISE(const std::vector<Cells> checked, CheckColumns(manifest, *fragment, columns));
+  if (fragment->physical_rows == 0) {
+    return Unsupported(manifest.path(),
+                       "Fragment does not record its number of rows, so overlays cannot be checked "
+                       "against it: fragment ",
+                       fragment_id);
+  }
+  ARROW_ASSIGN_OR_RAISE(const std::vector<Cells> checked,
+                        CheckColumns(manifest, *fragment, columns));
   if (checked.empty()) return std::nullopt;
   ARROW_ASSIGN_OR_RAISE(const file::WrittenFile file, Encode(checked, version));
 
   StagedOverlay staged;
   staged.fragment_id = fragment_id;
-  ARROW_ASSIGN_OR_RAISE(staged.overlay, Describe(manifest, checked, file, table::NewDataFileName()));
+  ARROW_ASSIGN_OR_RAISE(staged.overlay,
+                        Describe(manifest, checked, file, table::NewDataFileName()));
   for (const Cells& cells : checked) {
     staged.covered |= cells.coverage;
     staged.cells += cells.offsets.size();

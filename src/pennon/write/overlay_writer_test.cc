@@ -14,16 +14,18 @@
 namespace pennon::write {
 namespace {
 
-std::shared_ptr<arrow::Array> Json(const std::shared_ptr<arrow::DataType>& type, const std::string& text) {
+std::shared_ptr<arrow::Array> Json(const std::shared_ptr<arrow::DataType>& type,
+                                   const std::string& text) {
   return arrow::json::ArrayFromJSONString(type, text).ValueOrDie();
 }
 
 class OverlayWriterTest : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    schema_ = arrow::schema({arrow::field("id", arrow::int64(), false), arrow::field("name", arrow::utf8()),
-                             arrow::field("age", arrow::int32()),
-                             arrow::field("st", arrow::struct_({arrow::field("a", arrow::int32())}))});
+    schema_ =
+        arrow::schema({arrow::field("id", arrow::int64(), false),
+                       arrow::field("name", arrow::utf8()), arrow::field("age", arrow::int32()),
+                       arrow::field("st", arrow::struct_({arrow::field("a", arrow::int32())}))});
     location_ = {MakeMemoryStore(), "/t.lance"};
     Create(GetParam());
   }
@@ -56,12 +58,15 @@ class OverlayWriterTest : public ::testing::TestWithParam<const char*> {
   std::shared_ptr<const table::Manifest> manifest_;
 };
 
-std::vector<uint32_t> Offsets(const std::string& coverage) { return Bitmap::Parse(coverage).ValueOrDie().ToVector(); }
+std::vector<uint32_t> Offsets(const std::string& coverage) {
+  return Bitmap::Parse(coverage).ValueOrDie().ToVector();
+}
 
 TEST_P(OverlayWriterTest, DenseWhenAllColumnsHaveTheSameOffsets) {
   // Columns and offsets in any order: the file has them in the schema's and ascending.
   auto staged = Write({{"age", {7, 1}, Json(arrow::int32(), "[70, null]")},
-                       {"name", {1, 7}, Json(arrow::utf8(), R"(["b", "h"])")}}).ValueOrDie();
+                       {"name", {1, 7}, Json(arrow::utf8(), R"(["b", "h"])")}})
+                    .ValueOrDie();
   ASSERT_TRUE(staged.has_value());
   EXPECT_TRUE(staged->overlay.dense);
   ASSERT_EQ(staged->overlay.coverage.size(), 1u);
@@ -79,7 +84,8 @@ TEST_P(OverlayWriterTest, DenseWhenAllColumnsHaveTheSameOffsets) {
 TEST_P(OverlayWriterTest, SparseWhenOffsetsDiffer) {
   auto staged = Write({{"name", {2, 3}, Json(arrow::utf8(), R"(["Caroline", "David"])")},
                        {"age", {1}, Json(arrow::int64(), "[26]")},
-                       {"id", {}, Json(arrow::int64(), "[]")}}).ValueOrDie();
+                       {"id", {}, Json(arrow::int64(), "[]")}})
+                    .ValueOrDie();
   ASSERT_TRUE(staged.has_value());
   EXPECT_FALSE(staged->overlay.dense);
   EXPECT_EQ(staged->overlay.data_file.fields, (std::vector<int32_t>{1, 2}));
@@ -111,7 +117,9 @@ TEST_P(OverlayWriterTest, EachMisuseHasItsOwnError) {
       {{{"_rowid", {0}, one}}, ErrorKind::kInvalidInput, "System columns"},
       {{{"age", {10}, one}}, ErrorKind::kInvalidInput, "rows 0 to 9"},
       {{{"age", {4, 4}, Json(arrow::int32(), "[1, 2]")}}, ErrorKind::kInvalidInput, "offset 4"},
-      {{{"age", {4, 2, 4}, Json(arrow::int32(), "[1, 2, 3]")}}, ErrorKind::kInvalidInput, "offset 4"},
+      {{{"age", {4, 2, 4}, Json(arrow::int32(), "[1, 2, 3]")}},
+       ErrorKind::kInvalidInput,
+       "offset 4"},
       {{{"age", {4, 5}, one}}, ErrorKind::kInvalidInput, "2 offsets and 1 values"},
       {{{"age", {4}, nullptr}}, ErrorKind::kInvalidInput, "no values"},
       {{{"age", {4}, one}, {"age", {5}, one}}, ErrorKind::kInvalidInput, "twice"},

@@ -39,23 +39,29 @@ struct Plan {
 };
 
 arrow::Status CheckStrategy(const table::Manifest& manifest, UpdateStrategy strategy) {
-  if (strategy == UpdateStrategy::kAuto || strategy == UpdateStrategy::kOverlay) return arrow::Status::OK();
+  if (strategy == UpdateStrategy::kAuto || strategy == UpdateStrategy::kOverlay)
+    return arrow::Status::OK();
   return Unsupported(manifest.path(), "Update strategy is not there yet, use auto or overlay: ",
                      strategy == UpdateStrategy::kRewriteColumn ? "rewrite-column" : "move-rows");
 }
 
-arrow::Result<std::vector<Assignment>> BindAssignments(const table::Manifest& manifest, const UpdateOptions& options) {
-  if (options.set.empty()) return InvalidInput("Update sets no column; give at least one, such as age = age + 1");
+arrow::Result<std::vector<Assignment>> BindAssignments(const table::Manifest& manifest,
+                                                       const UpdateOptions& options) {
+  if (options.set.empty())
+    return InvalidInput("Update sets no column; give at least one, such as age = age + 1");
   arrow::FieldVector inputs;
-  for (const read::Column& column : read::AllColumns(manifest)) inputs.push_back(column.arrow_field);
+  for (const read::Column& column : read::AllColumns(manifest))
+    inputs.push_back(column.arrow_field);
   const arrow::Schema input_schema(inputs);
   std::vector<Assignment> assignments;
   for (const auto& [name, sql] : options.set) {
     ARROW_ASSIGN_OR_RAISE(const Field* field, FindOverlayField(manifest, name));
-    const bool repeated = std::any_of(assignments.begin(), assignments.end(),
-                                      [field](const Assignment& other) { return other.field == field; });
+    const bool repeated =
+        std::any_of(assignments.begin(), assignments.end(),
+                    [field](const Assignment& other) { return other.field == field; });
     if (repeated) return InvalidInput("Column is set twice: ", name);
-    ARROW_ASSIGN_OR_RAISE(auto value, expr::Expression::ParseSqlAs(sql, input_schema, *ToArrowField(*field)));
+    ARROW_ASSIGN_OR_RAISE(auto value,
+                          expr::Expression::ParseSqlAs(sql, input_schema, *ToArrowField(*field)));
     assignments.push_back({field, std::move(value)});
   }
   return assignments;
@@ -83,18 +89,24 @@ arrow::Result<Plan> MakePlan(const read::Snapshot& snapshot, const UpdateOptions
   return plan;
 }
 
-// Collects the new cells of one fragment after the other and stores each as an overlay when it is complete.
+// Collects the new cells of one fragment after the other and stores each as an overlay when it is
+// complete.
 class Collector {
  public:
   Collector(const read::Snapshot& snapshot, const Plan& plan, bool dry_run, StagedFiles* staged)
-      : snapshot_(snapshot), plan_(plan), dry_run_(dry_run), staged_(staged), values_(plan.assignments.size()) {}
+      : snapshot_(snapshot),
+        plan_(plan),
+        dry_run_(dry_run),
+        staged_(staged),
+        values_(plan.assignments.size()) {}
 
   arrow::Status Add(const arrow::RecordBatch& batch) {
     const auto column = batch.GetColumnByName(std::string(read::kRowAddressName));
     const auto& addresses = static_cast<const arrow::UInt64Array&>(*column);
     arrow::ArrayVector values;
     for (const Assignment& assignment : plan_.assignments) {
-      ARROW_ASSIGN_OR_RAISE(auto computed, assignment.value.Evaluate(batch, snapshot_.context.pool));
+      ARROW_ASSIGN_OR_RAISE(auto computed,
+                            assignment.value.Evaluate(batch, snapshot_.context.pool));
       values.push_back(std::move(computed));
     }
     for (int64_t first = 0; first < addresses.length();) {
@@ -105,8 +117,10 @@ class Collector {
         ARROW_RETURN_NOT_OK(Finish());
         fragment_ = fragment;
       }
-      for (int64_t i = first; i < end; ++i) offsets_.push_back(static_cast<uint32_t>(addresses.Value(i)));
-      for (size_t i = 0; i < values.size(); ++i) values_[i].push_back(values[i]->Slice(first, end - first));
+      for (int64_t i = first; i < end; ++i)
+        offsets_.push_back(static_cast<uint32_t>(addresses.Value(i)));
+      for (size_t i = 0; i < values.size(); ++i)
+        values_[i].push_back(values[i]->Slice(first, end - first));
       first = end;
     }
     return arrow::Status::OK();
@@ -123,8 +137,8 @@ class Collector {
         ARROW_ASSIGN_OR_RAISE(auto joined, arrow::Concatenate(values_[i], snapshot_.context.pool));
         columns.push_back({plan_.assignments[i].field->name, offsets_, std::move(joined)});
       }
-      ARROW_ASSIGN_OR_RAISE(auto overlay,
-                            WriteOverlayFile(snapshot_.location, *snapshot_.manifest, *fragment_, columns));
+      ARROW_ASSIGN_OR_RAISE(auto overlay, WriteOverlayFile(snapshot_.location, *snapshot_.manifest,
+                                                           *fragment_, columns));
       if (overlay) staged_->Add(std::move(*overlay));
     }
     offsets_.clear();
@@ -146,7 +160,8 @@ class Collector {
 };
 
 arrow::Result<WriteResult> UpdateOnce(const std::shared_ptr<const read::Snapshot>& snapshot,
-                                      const UpdateOptions& options, const commit::RetryPolicy& policy) {
+                                      const UpdateOptions& options,
+                                      const commit::RetryPolicy& policy) {
   ARROW_ASSIGN_OR_RAISE(Plan plan, MakePlan(*snapshot, options));
   StagedFiles staged(snapshot->location);
   Collector collector(*snapshot, plan, options.dry_run, &staged);
@@ -173,8 +188,8 @@ bool RetryHelps(const arrow::Status& status) {
 
 }  // namespace
 
-arrow::Result<WriteResult> Update(std::shared_ptr<const read::Snapshot> snapshot, const UpdateOptions& options,
-                                  const commit::RetryPolicy& policy) {
+arrow::Result<WriteResult> Update(std::shared_ptr<const read::Snapshot> snapshot,
+                                  const UpdateOptions& options, const commit::RetryPolicy& policy) {
   const auto start = std::chrono::steady_clock::now();
   for (uint64_t plans = 1;; ++plans) {
     auto result = UpdateOnce(snapshot, options, policy);
@@ -182,7 +197,8 @@ arrow::Result<WriteResult> Update(std::shared_ptr<const read::Snapshot> snapshot
       result->info.attempts += plans - 1;
       return result;
     }
-    const bool may_retry = plans < kMostPlans && std::chrono::steady_clock::now() - start < kPlanningBudget;
+    const bool may_retry =
+        plans < kMostPlans && std::chrono::steady_clock::now() - start < kPlanningBudget;
     if (!may_retry || !RetryHelps(result.status())) return result.status();
     ARROW_ASSIGN_OR_RAISE(snapshot, read::CheckoutSnapshot(*snapshot, std::nullopt));
   }

@@ -17,7 +17,8 @@
 namespace pennon::write {
 namespace {
 
-std::shared_ptr<arrow::Array> Json(const std::shared_ptr<arrow::DataType>& type, const std::string& text) {
+std::shared_ptr<arrow::Array> Json(const std::shared_ptr<arrow::DataType>& type,
+                                   const std::string& text) {
   return arrow::json::ArrayFromJSONString(type, text).ValueOrDie();
 }
 
@@ -36,12 +37,14 @@ class UpdateTest : public ::testing::Test {
                        arrow::field("name", arrow::utf8()), arrow::field("day", arrow::date32())});
     const auto first = commit::CreateTestTable(location_, *schema, {}).ValueOrDie();
     const auto day = Json(arrow::int32(), "[1, 2, 3, 4]")->View(arrow::date32()).ValueOrDie();
-    auto a = commit::WriteTestFragment(location_, *first, {Json(arrow::int64(), "[0, 1, 2, 3]"),
-                                                           Json(arrow::int32(), "[10, null, 12, 13]"),
-                                                           Json(arrow::utf8(), R"(["a", "b", null, "d"])"), day});
-    auto b = commit::WriteTestFragment(location_, *first, {Json(arrow::int64(), "[4, 5, 6]"),
-                                                           Json(arrow::int32(), "[14, 15, 16]"),
-                                                           Json(arrow::utf8(), R"(["e", "f", "g"])"), day->Slice(0, 3)});
+    auto a = commit::WriteTestFragment(
+        location_, *first,
+        {Json(arrow::int64(), "[0, 1, 2, 3]"), Json(arrow::int32(), "[10, null, 12, 13]"),
+         Json(arrow::utf8(), R"(["a", "b", null, "d"])"), day});
+    auto b = commit::WriteTestFragment(
+        location_, *first,
+        {Json(arrow::int64(), "[4, 5, 6]"), Json(arrow::int32(), "[14, 15, 16]"),
+         Json(arrow::utf8(), R"(["e", "f", "g"])"), day->Slice(0, 3)});
     ASSERT_TRUE(a.ok() && b.ok()) << a.status() << b.status();
     Commit(std::make_shared<commit::TestAppend>(std::vector{*a, *b}));
     opened_ = Newest();
@@ -59,13 +62,15 @@ class UpdateTest : public ::testing::Test {
     return read::OpenSnapshot("t", location_.root, {}, context).ValueOrDie();
   }
 
-  std::string Column(const std::shared_ptr<const read::Snapshot>& snapshot, const std::string& name) {
+  std::string Column(const std::shared_ptr<const read::Snapshot>& snapshot,
+                     const std::string& name) {
     auto reader = read::Scan(snapshot, {.columns = {name.c_str()}}).ValueOrDie();
     const auto table = reader->ToTable().ValueOrDie();
     return arrow::Concatenate(table->column(0)->chunks()).ValueOrDie()->ToString();
   }
 
-  void ExpectColumn(const std::string& name, const std::shared_ptr<arrow::DataType>& type, const std::string& json) {
+  void ExpectColumn(const std::string& name, const std::shared_ptr<arrow::DataType>& type,
+                    const std::string& json) {
     EXPECT_EQ(Column(Newest(), name), Json(type, json)->ToString());
   }
 
@@ -76,7 +81,8 @@ class UpdateTest : public ::testing::Test {
 };
 
 TEST_F(UpdateTest, WritesOneOverlayAFragmentInOneCommit) {
-  auto result = Update(opened_, {.set = {{"v", "v + 1"}, {"name", "upper(name)"}}, .where = "id IN (1, 3, 6)"});
+  auto result = Update(
+      opened_, {.set = {{"v", "v + 1"}, {"name", "upper(name)"}}, .where = "id IN (1, 3, 6)"});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->info.version, 3u);
   EXPECT_EQ(result->info.rows, 3u);
@@ -98,13 +104,15 @@ TEST_F(UpdateTest, ExpressionsSeeResolvedValuesAndOldOnes) {
   auto first = Update(opened_, {.set = {{"v", "v * 2"}}, .where = "id = 0"});
   ASSERT_TRUE(first.ok()) << first.status();
   // Both sides of a swap are of the version read.
-  auto second = Update(first->snapshot, {.set = {{"v", "CAST(id AS int) + v"}}, .where = "v = 20 OR v = 13"});
+  auto second =
+      Update(first->snapshot, {.set = {{"v", "CAST(id AS int) + v"}}, .where = "v = 20 OR v = 13"});
   ASSERT_TRUE(second.ok()) << second.status();
   ExpectColumn("v", arrow::int32(), "[20, null, 12, 16, 14, 15, 16]");
 }
 
 TEST_F(UpdateTest, ConstantsTakeTheColumnsType) {
-  auto result = Update(opened_, {.set = {{"v", "NULL"}, {"name", "'x'"}, {"day", "'1970-01-11'"}}, .where = "id < 2"});
+  auto result = Update(opened_, {.set = {{"v", "NULL"}, {"name", "'x'"}, {"day", "'1970-01-11'"}},
+                                 .where = "id < 2"});
   ASSERT_TRUE(result.ok()) << result.status();
   ExpectColumn("v", arrow::int32(), "[null, null, 12, 13, 14, 15, 16]");
   ExpectColumn("name", arrow::utf8(), R"(["x", "x", null, "d", "e", "f", "g"])");
@@ -112,13 +120,15 @@ TEST_F(UpdateTest, ConstantsTakeTheColumnsType) {
 }
 
 TEST_F(UpdateTest, WithoutAWhereEveryLiveRowChanges) {
-  Commit(std::make_shared<commit::TestDelete>(std::map<uint64_t, Bitmap>{{0, Bitmap::OfRange(1, 3)}}));
+  Commit(
+      std::make_shared<commit::TestDelete>(std::map<uint64_t, Bitmap>{{0, Bitmap::OfRange(1, 3)}}));
   auto result = Update(Newest(), {.set = {{"v", "0"}}});
   ASSERT_TRUE(result.ok()) << result.status();
   EXPECT_EQ(result->info.rows, 5u);
   ExpectColumn("v", arrow::int32(), "[0, 0, 0, 0, 0]");
   const table::OverlayFile& overlay = result->snapshot->manifest->fragments()[0].overlays[0];
-  EXPECT_EQ(Bitmap::Parse(overlay.coverage[0]).ValueOrDie().ToVector(), (std::vector<uint32_t>{0, 3}));
+  EXPECT_EQ(Bitmap::Parse(overlay.coverage[0]).ValueOrDie().ToVector(),
+            (std::vector<uint32_t>{0, 3}));
 }
 
 TEST_F(UpdateTest, NothingToDoMakesNoVersion) {
@@ -154,8 +164,12 @@ TEST_F(UpdateTest, BadInputIsExplainedAndChangesNothing) {
       {{.set = {{"v", "v +"}}}, ErrorKind::kInvalidInput, ""},
       {{.set = {{"v", "w + 1"}}}, ErrorKind::kInvalidInput, "w"},
       {{.set = {{"v", "1"}}, .where = "v ="}, ErrorKind::kInvalidInput, ""},
-      {{.set = {{"v", "1"}}, .strategy = UpdateStrategy::kMoveRows}, ErrorKind::kUnsupported, "move-rows"},
-      {{.set = {{"v", "1"}}, .strategy = UpdateStrategy::kRewriteColumn}, ErrorKind::kUnsupported, "rewrite-column"},
+      {{.set = {{"v", "1"}}, .strategy = UpdateStrategy::kMoveRows},
+       ErrorKind::kUnsupported,
+       "move-rows"},
+      {{.set = {{"v", "1"}}, .strategy = UpdateStrategy::kRewriteColumn},
+       ErrorKind::kUnsupported,
+       "rewrite-column"},
   };
   for (const Misuse& misuse : cases) {
     auto result = Update(opened_, misuse.options);
@@ -171,7 +185,8 @@ TEST_F(UpdateTest, BadInputIsExplainedAndChangesNothing) {
 TEST_F(UpdateTest, IsPlannedAnewWhenItsInputsChanged) {
   auto other = Update(opened_, {.set = {{"v", "v + 100"}}, .where = "id = 3"});
   ASSERT_TRUE(other.ok()) << other.status();
-  auto ours = Update(opened_, {.set = {{"v", "v + 1"}}, .where = "id IN (2, 3)"});  // planned before that
+  auto ours =
+      Update(opened_, {.set = {{"v", "v + 1"}}, .where = "id IN (2, 3)"});  // planned before that
   ASSERT_TRUE(ours.ok()) << ours.status();
   EXPECT_EQ(ours->info.attempts, 2u);
   EXPECT_EQ(ours->info.version, 4u);
@@ -189,7 +204,8 @@ TEST_F(UpdateTest, IsRebasedWhenItsInputsAreAsTheyWere) {
 }
 
 TEST_F(UpdateTest, IsPlannedAnewWhenItsFragmentIsGone) {
-  Commit(std::make_shared<commit::TestDelete>(std::map<uint64_t, Bitmap>{{0, Bitmap::OfRange(0, 4)}}));
+  Commit(
+      std::make_shared<commit::TestDelete>(std::map<uint64_t, Bitmap>{{0, Bitmap::OfRange(0, 4)}}));
   auto ours = Update(opened_, {.set = {{"v", "1"}}, .where = "id > 2"});
   ASSERT_TRUE(ours.ok()) << ours.status();
   EXPECT_EQ(ours->info.rows, 3u);
@@ -215,8 +231,8 @@ TEST_F(UpdateTest, ConcurrentIncrementsAllCount) {
   EXPECT_EQ(Newest()->manifest->version(), 2u + kThreads * kRounds);
 }
 
-// Every call of the store fails once, in each way: the table opens at the old or the new version with that version's
-// values, and what was reported as done is there.
+// Every call of the store fails once, in each way: the table opens at the old or the new version
+// with that version's values, and what was reported as done is there.
 TEST_F(UpdateTest, SurvivesAFailureOfAnyCall) {
   using Fault = io::FaultStore::Fault;
   for (const Fault fault : {Fault::kBefore, Fault::kAfter, Fault::kCrash}) {
@@ -229,12 +245,16 @@ TEST_F(UpdateTest, SurvivesAFailureOfAnyCall) {
       context.store = faulty;
       faulty->FailCall(call, fault);
       const auto snapshot = read::OpenSnapshot("t", location_.root, {}, context);
-      const auto result = snapshot.ok() ? Update(*snapshot, {.set = {{"v", "v + 1"}}, .where = "id >= 3"})
-                                        : arrow::Result<WriteResult>(snapshot.status());
+      const auto result = snapshot.ok()
+                              ? Update(*snapshot, {.set = {{"v", "v + 1"}}, .where = "id >= 3"})
+                              : arrow::Result<WriteResult>(snapshot.status());
       failed = faulty->calls() >= call;
       const uint64_t version = Newest()->manifest->version();
-      EXPECT_TRUE(version == 3 || (version == 2 && !result.ok())) << "call " << call << ": " << result.status();
-      ExpectColumn("v", arrow::int32(), version == 3 ? "[10, null, 12, 14, 15, 16, 17]" : "[10, null, 12, 13, 14, 15, 16]");
+      EXPECT_TRUE(version == 3 || (version == 2 && !result.ok()))
+          << "call " << call << ": " << result.status();
+      ExpectColumn(
+          "v", arrow::int32(),
+          version == 3 ? "[10, null, 12, 14, 15, 16, 17]" : "[10, null, 12, 13, 14, 15, 16]");
     }
     EXPECT_FALSE(failed);
   }
