@@ -9,6 +9,7 @@
 #include <arrow/util/bitmap_ops.h>
 #include <arrow/util/checked_cast.h>
 
+#include "pennon/encoding/utf8.h"
 #include "pennon/error.h"
 
 namespace pennon::encoding {
@@ -69,7 +70,7 @@ std::shared_ptr<arrow::Buffer> ValidityOutput::Finish() {
 
 arrow::Result<VariableOutput> VariableOutput::Make(int offset_bits, uint64_t slots,
                                                    arrow::MemoryPool* pool) {
-  VariableOutput out(offset_bits, slots, pool);
+  VariableOutput out(offset_bits, slots);
   if (slots >= uint64_t{1} << 58)
     return InvalidInput("too many values for one array: read fewer rows; ", slots);
   ARROW_ASSIGN_OR_RAISE(const int64_t bytes,
@@ -209,7 +210,12 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ColumnOutput::Finish(
   std::shared_ptr<arrow::Buffer> validity = validity_.Finish();
   if (type_.kind == LeafKind::kVariable) {
     ARROW_ASSIGN_OR_RAISE(auto buffers, variable_->Finish());
-    return arrow::ArrayData::Make(type, length, {validity, buffers.first, buffers.second}, nulls);
+    auto data =
+        arrow::ArrayData::Make(type, length, {validity, buffers.first, buffers.second}, nulls);
+    const bool is_text =
+        type->id() == arrow::Type::STRING || type->id() == arrow::Type::LARGE_STRING;
+    if (is_text) ARROW_RETURN_NOT_OK(CheckUtf8(*data));
+    return data;
   }
   if (!type_.is_list()) return arrow::ArrayData::Make(type, length, {validity, values_}, nulls);
 

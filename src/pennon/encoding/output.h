@@ -86,13 +86,11 @@ class VariableOutput {
   arrow::Result<std::pair<std::shared_ptr<arrow::Buffer>, std::shared_ptr<arrow::Buffer>>> Finish();
 
  private:
-  VariableOutput(int offset_bits, uint64_t slots, arrow::MemoryPool* pool)
-      : offset_bits_(offset_bits), slots_(slots), pool_(pool) {}
+  VariableOutput(int offset_bits, uint64_t slots) : offset_bits_(offset_bits), slots_(slots) {}
   void FillEmpty(uint64_t end_slot);
 
   int offset_bits_;
   uint64_t slots_;
-  arrow::MemoryPool* pool_;
   uint64_t next_slot_ = 0;
   uint64_t size_ = 0;
   std::shared_ptr<arrow::Buffer> offsets_;
@@ -126,7 +124,8 @@ class ColumnOutput {
   /// kVariable.
   VariableOutput& variable() { return *variable_; }
 
-  /// Gives the array, as `type` (that whose LeafType this was made for).
+  /// Gives the array, as `type` (that whose LeafType this was made for). Text that is not valid
+  /// UTF-8 is a kCorrupt error.
   arrow::Result<std::shared_ptr<arrow::ArrayData>> Finish(
       const std::shared_ptr<arrow::DataType>& type);
 

@@ -3,8 +3,10 @@
 // tests/interop/test_file_reader.py.
 #include "pennon/file/reader.h"
 
+#include <atomic>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <arrow/array/array_binary.h>
@@ -203,6 +205,38 @@ TEST(FileReader, ColumnsOfUnequalLengthAndColumnsWithoutRows) {
   EXPECT_EQ(opened.reader->ColumnBytes(2).ValueOrDie(), 0U);
 }
 
+TEST(FileReader, ThreadsShareAReader) {
+  constexpr int kRows = 20000, kThreads = 4, kRounds = 60;
+  const Field numbers = IntField("n", 0);
+  const Field text = MakeField("s", 1, arrow::utf8(), "string");
+  arrow::StringBuilder builder;
+  for (int i = 0; i < kRows; ++i) EXPECT_TRUE(builder.Append(std::to_string(i % 700)).ok());
+  const auto strings = builder.Finish().ValueOrDie();
+  const auto ints = Ints(kRows, 10);
+  for (const uint16_t minor : {0, 1, 2}) {
+    const Opened opened = Open(Write({numbers, text}, {ints, strings}, {2, minor}));
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; ++t) {
+      threads.emplace_back([&, t] {
+        for (int round = 0; round < kRounds; ++round) {
+          const int column = (t + round) % 2;
+          const uint64_t first = static_cast<uint64_t>(t * 4000 + round * 61);
+          const RowRange range = {first, 200, 0};
+          const auto data =
+              opened.reader->Read(column == 0 ? numbers : text, column, {&range, 1}, 200);
+          const auto& expected = column == 0 ? ints : strings;
+          const bool same = data.ok() && arrow::MakeArray(*data)->Equals(
+                                             expected->Slice(static_cast<int64_t>(first), 200));
+          if (!same) ++wrong;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0) << "minor " << minor;
+  }
+}
+
 TEST(FileReader, RefusesRangesThatDoNotFit) {
   const Opened opened = Open(Write({IntField()}, {Ints(10)}));
   const std::vector<std::vector<RowRange>> bad = {{{5, 6, 0}},
@@ -234,6 +268,34 @@ TEST(FileReader, ErrorsNameColumnAndFile) {
 
   EXPECT_EQ(KindOf(opened.reader->Read(IntField("age"), 1, all, 10).status()), ErrorKind::kCorrupt);
   EXPECT_EQ(KindOf(opened.reader->ColumnLength(-1).status()), ErrorKind::kCorrupt);
+}
+
+TEST(FileReader, TextThatIsNotUtf8IsCorruptAndNamesColumnAndFile) {
+  arrow::BinaryBuilder builder;
+  for (const char* value : {"good", "caf\u00e9", "b\xff d", "a\xc3", "\xa9"})
+    EXPECT_TRUE(builder.Append(value).ok());
+  const auto bytes = builder.Finish().ValueOrDie();
+  for (const uint16_t minor : {0, 1, 2}) {
+    const Opened opened =
+        Open(Write({MakeField("name", 4, arrow::binary(), "binary")}, {bytes}, {2, minor}));
+    const Field text = MakeField("name", 4, arrow::utf8(), "string");
+    // The good ones can be read; the last two are one character, cut.
+    const std::vector<std::pair<RowRange, bool>> reads = {
+        {{0, 2, 0}, true}, {{1, 2, 0}, false}, {{2, 1, 1}, false}, {{3, 2, 0}, false}};
+    for (const auto& [range, good] : reads) {
+      const auto status = opened.reader->Read(text, 0, {&range, 1}, 3).status();
+      ASSERT_EQ(status.ok(), good) << status.ToString();
+      if (good) continue;
+      EXPECT_EQ(KindOf(status), ErrorKind::kCorrupt);
+      EXPECT_NE(status.message().find("UTF-8"), std::string::npos) << status.ToString();
+      EXPECT_NE(status.message().find("'name'"), std::string::npos) << status.ToString();
+      EXPECT_EQ(GetErrorDetail(status)->place().path, "test.lance");
+      EXPECT_EQ(GetErrorDetail(status)->place().field, 4);
+    }
+    const std::vector<RowRange> all = {{0, 5, 0}};
+    const Field binary = MakeField("name", 4, arrow::binary(), "binary");
+    EXPECT_TRUE(opened.reader->Read(binary, 0, all, 5).ok());
+  }
 }
 
 TEST(FileReader, RefusesOtherVersionsByName) {
