@@ -15,7 +15,7 @@ constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 
 constexpr char kExamples[] = R"help(
-TABLE is a path or file:// URI; TABLE@7 names version 7.
+TABLE is a path or file:// URI; TABLE@7 names version 7, TABLE@name the version with that tag.
 
 Examples:
   pennon info users.lance
@@ -29,7 +29,10 @@ int Report(const arrow::Status& status) {
   std::string message = status.message();
   if (const pennon::ErrorDetail* detail = pennon::GetErrorDetail(status)) {
     std::string place = detail->ToString();
-    if (!place.empty()) message += "\n  at " + place;
+    // Most messages name the file themselves.
+    const std::string& path = detail->place().path;
+    bool told = !path.empty() && message.find(path) != std::string::npos;
+    if (!place.empty() && !told) message += "\n  at " + place;
     if (detail->kind() == pennon::ErrorKind::kCommitConflict && detail->retry_helps()) {
       message += "\n  run the command again: it then works on the newest version";
     }

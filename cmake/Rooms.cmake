@@ -1,8 +1,9 @@
-# pennon_room(NAME DEPS rooms... SOURCES files... LINK targets... TESTS files...)
-# One static library and one test executable a room. A room may only name rooms of a lower rank
-# (scripts/check_rooms.py holds the ranks); the libraries are internal and meet in pennon::pennon.
+# pennon_room(NAME [TSAN] DEPS rooms... SOURCES files... LINK targets... TESTS files...)
+# One static library and one test executable a room; with TSAN its tests are among those of `make tsan`.
+# A room may only name rooms of a lower rank (scripts/check_rooms.py holds the ranks); the libraries are
+# internal and meet in pennon::pennon.
 function(pennon_room name)
-  cmake_parse_arguments(ROOM "" "" "DEPS;SOURCES;LINK;TESTS;TEST_LINK" ${ARGN})
+  cmake_parse_arguments(ROOM "TSAN" "" "DEPS;SOURCES;LINK;TESTS;TEST_LINK" ${ARGN})
   set(target pennon_${name})
   add_library(${target} STATIC ${ROOM_SOURCES})
   target_include_directories(${target} PUBLIC "${CMAKE_SOURCE_DIR}/include" "${CMAKE_SOURCE_DIR}/src")
@@ -14,7 +15,11 @@ function(pennon_room name)
     target_link_libraries(${target}_test PRIVATE ${target} ${ROOM_TEST_LINK} pennon_flags
       GTest::gtest GTest::gmock GTest::gtest_main)
     add_test(NAME ${name} COMMAND ${target}_test)
-    set_tests_properties(${name} PROPERTIES LABELS unit FIXTURES_REQUIRED fixtures
+    set(labels unit)
+    if(ROOM_TSAN)
+      list(APPEND labels tsan)
+    endif()
+    set_tests_properties(${name} PROPERTIES LABELS "${labels}" FIXTURES_REQUIRED fixtures
       ENVIRONMENT "ARROW_DEFAULT_MEMORY_POOL=system;PENNON_SOURCE_DIR=${CMAKE_SOURCE_DIR};PENNON_FIXTURES=${PENNON_FIXTURES}")
   endif()
 endfunction()

@@ -1,4 +1,5 @@
-// What a dataset works with: passed in, never global. Cheap to copy; the parts are shared and thread-safe.
+// What a dataset works with: passed in, never global. Cheap to copy; the parts are shared and
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ struct Context {
   arrow::internal::Executor* executor = nullptr;
   /// null = the local file system.
   std::shared_ptr<ObjectStore> store;
-  /// Open files (footers, column metadata), winner maps and deletion bitmaps kept by a handle, in bytes.
+  /// Open files (footers, column metadata), winner maps and deletion bitmaps kept by a handle, in
+  /// bytes.
   uint64_t cache_bytes = uint64_t{256} << 20;
   /// Decoded rows in flight in a scan, in bytes: the bound on a scan's memory beyond its batches.
   uint64_t scan_bytes = uint64_t{256} << 20;

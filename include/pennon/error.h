@@ -19,7 +19,8 @@ enum class ErrorKind {
   kInvalidInput,    ///< the caller's argument is wrong (Status::Invalid)
   kNotFound,        ///< a table, version or file is missing (Status::IOError)
   kCorrupt,         ///< stored bytes cannot be decoded or contradict each other (Status::IOError)
-  kUnsupported,     ///< a feature flag, type, version or encoding that pennon does not read (NotImplemented)
+  kUnsupported,     ///< a feature flag, type, version or encoding that pennon does not read
+                    ///< (NotImplemented)
   kAlreadyExists,   ///< create-if-absent lost (Status::AlreadyExists)
   kCommitConflict,  ///< a concurrent commit cannot be rebased over (Status::Cancelled)
   kIo,              ///< the store failed (Status::IOError)
@@ -27,10 +28,10 @@ enum class ErrorKind {
 
 /// Where it went wrong; every part is optional.
 struct ErrorPlace {
-  std::string path;                     ///< file, as the store names it
-  std::optional<uint64_t> fragment;     ///< fragment id
-  std::optional<int32_t> field;         ///< field id
-  std::optional<uint64_t> offset;       ///< byte offset in `path`, or row offset in the fragment
+  std::string path;                  ///< file, as the store names it
+  std::optional<uint64_t> fragment;  ///< fragment id
+  std::optional<int32_t> field;      ///< field id
+  std::optional<uint64_t> offset;    ///< byte offset in `path`, or row offset in the fragment
 };
 
 /// The detail on every arrow::Status that pennon makes.
@@ -57,7 +58,8 @@ class ErrorDetail : public arrow::StatusDetail {
 const ErrorDetail* GetErrorDetail(const arrow::Status& status);
 
 /// Builds a status of `kind` with `message` at `place`.
-arrow::Status MakeError(ErrorKind kind, ErrorPlace place, std::string message, bool retry_helps = false);
+arrow::Status MakeError(ErrorKind kind, ErrorPlace place, std::string message,
+                        bool retry_helps = false);
 
 /// Streams `parts` into one text.
 template <typename... Parts>
@@ -70,8 +72,7 @@ std::string JoinParts(Parts&&... parts) {
 /// Builds the error of each kind; the message parts are streamed: fixed text first, values last.
 template <typename... Parts>
 arrow::Status InvalidInput(Parts&&... parts) {
-  return MakeError(ErrorKind::kInvalidInput, {},
-                   JoinParts(std::forward<Parts>(parts)...));
+  return MakeError(ErrorKind::kInvalidInput, {}, JoinParts(std::forward<Parts>(parts)...));
 }
 template <typename... Parts>
 arrow::Status NotFound(std::string_view path, Parts&&... parts) {
@@ -90,8 +91,8 @@ arrow::Status Unsupported(std::string_view path, Parts&&... parts) {
 }
 template <typename... Parts>
 arrow::Status CommitConflict(bool retry_helps, Parts&&... parts) {
-  return MakeError(ErrorKind::kCommitConflict, {},
-                   JoinParts(std::forward<Parts>(parts)...), retry_helps);
+  return MakeError(ErrorKind::kCommitConflict, {}, JoinParts(std::forward<Parts>(parts)...),
+                   retry_helps);
 }
 
 }  // namespace pennon

@@ -16,13 +16,13 @@ namespace pennon {
 /// One node of the schema tree (format: lance.file.Field).
 struct Field {
   std::string name;
-  int32_t id = -1;         ///< >= 0, unique in the schema; renames keep it
-  int32_t parent_id = -1;  ///< -1 at top level
+  int32_t id = -1;           ///< >= 0, unique in the schema; renames keep it
+  int32_t parent_id = -1;    ///< -1 at top level
   std::string logical_type;  ///< the format's own spelling, such as `timestamp:us:UTC`
   bool nullable = true;
   std::map<std::string, std::string> metadata;
   std::shared_ptr<arrow::DataType> type;  ///< the whole type below this node
-  std::vector<Field> children;            ///< empty for a leaf; a fixed_size_list of numbers is a leaf
+  std::vector<Field> children;  ///< empty for a leaf; a fixed_size_list of numbers is a leaf
 
   bool is_leaf() const { return children.empty(); }
 };

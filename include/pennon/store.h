@@ -45,25 +45,29 @@ class ReadableFile {
   /// The path as given to the store, for messages.
   virtual const std::string& path() const = 0;
   virtual uint64_t size() const = 0;
-  /// Fills `out` from `offset`: one request. A range beyond size() is a kCorrupt error, no partial reads.
+  /// Fills `out` from `offset`: one request. A range beyond size() is a kCorrupt error, no partial
+  /// reads.
   virtual arrow::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const = 0;
 };
 
-/// A place for a table's files. Paths are absolute in the store's own terms, with '/' between parts.
+/// A place for a table's files. Paths are absolute in the store's own terms, with '/' between
+/// parts.
 class ObjectStore {
  public:
   virtual ~ObjectStore() = default;
-  /// Opens a file; a missing one is a kNotFound error. `known_size`, if given, saves asking for the size
-  /// (a file shorter than that fails on first read). Reads are counted in `counter` unless it is null.
-  virtual arrow::Result<std::shared_ptr<ReadableFile>> Open(const std::string& path,
-                                                            std::optional<uint64_t> known_size = {},
-                                                            std::shared_ptr<IoCounter> counter = nullptr) = 0;
-  /// Names (not paths) of the files directly in `folder`, unsorted; a missing folder is a kNotFound error.
+  /// Opens a file; a missing one is a kNotFound error. `known_size`, if given, saves asking for the
+  /// size (a file shorter than that fails on first read). Reads are counted in `counter` unless it
+  /// is null.
+  virtual arrow::Result<std::shared_ptr<ReadableFile>> Open(
+      const std::string& path, std::optional<uint64_t> known_size = {},
+      std::shared_ptr<IoCounter> counter = nullptr) = 0;
+  /// Names (not paths) of the files directly in `folder`, unsorted; a missing folder is a kNotFound
+  /// error.
   virtual arrow::Result<std::vector<std::string>> List(const std::string& folder) = 0;
   /// Writes a whole file, replacing one that is there. When this returns OK the bytes are durable.
   virtual arrow::Status Put(const std::string& path, std::string_view bytes) = 0;
-  /// Writes a whole file unless it exists; exactly one of any number of racing callers gets OK, the others a
-  /// kAlreadyExists error. Durable when OK; never visible in part.
+  /// Writes a whole file unless it exists; exactly one of any number of racing callers gets OK, the
+  /// others a kAlreadyExists error. Durable when OK; never visible in part.
   virtual arrow::Status PutIfAbsent(const std::string& path, std::string_view bytes) = 0;
   /// Removes a file; a missing one is no error.
   virtual arrow::Status Delete(const std::string& path) = 0;

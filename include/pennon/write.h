@@ -13,7 +13,8 @@
 
 namespace pennon {
 
-/// How an update is stored. kAuto and kOverlay write data overlay files; the others are not there yet.
+/// How an update is stored. kAuto and kOverlay write data overlay files; the others are not there
+/// yet.
 enum class UpdateStrategy { kAuto, kOverlay, kRewriteColumn, kMoveRows };
 
 struct UpdateOptions {
@@ -26,8 +27,8 @@ struct UpdateOptions {
 
 /// The new values of one column of an overlay.
 struct OverlayColumn {
-  std::string name;                     ///< top-level column
-  std::vector<uint32_t> offsets;        ///< physical row offsets in the fragment, any order, no repeats
+  std::string name;               ///< top-level column
+  std::vector<uint32_t> offsets;  ///< physical row offsets in the fragment, any order, no repeats
   std::shared_ptr<arrow::Array> values;  ///< parallel to `offsets`; nulls override to NULL
 };
 

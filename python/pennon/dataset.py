@@ -24,14 +24,16 @@ class IoStats(dict):
 
 
 def dataset(uri, version=None, storage_options=None):
-    """Opens a table by path or URI; ``version`` is a number, or None for the newest.
+    """Opens a table by path or URI; ``version`` is a number, a tag, or None for the newest.
 
     >>> pennon.dataset("users.lance", version=3).to_table(columns=["id", "age"], filter="age >= 26")
     """
     if storage_options:
         raise InvalidInput(f"storage_options are for object stores, which pennon does not open yet: {uri}")
+    if isinstance(version, str) and version:
+        return Dataset(_pennon.Dataset.open(os.fspath(uri), None, version))
     if version is not None and (isinstance(version, bool) or not isinstance(version, int) or version < 0):
-        raise InvalidInput(f"version: expected a number >= 0 or None, found {version!r}")
+        raise InvalidInput(f"version: expected a number >= 0, a tag or None, found {version!r}")
     return Dataset(_pennon.Dataset.open(os.fspath(uri), version))
 
 

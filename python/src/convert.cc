@@ -62,7 +62,10 @@ void Raise(const arrow::Status& status) {
   bool retry_helps = false;
   if (const ErrorDetail* found = GetErrorDetail(status)) {
     std::string place = found->ToString();
-    if (!place.empty()) text += " (" + place + ")";
+    // Most messages name the file themselves.
+    const std::string& path = found->place().path;
+    bool told = !path.empty() && text.find(path) != std::string::npos;
+    if (!place.empty() && !told) text += " (" + place + ")";
     retry_helps = found->retry_helps();
   }
   nb::object type = nb::module_::import_("pennon.errors").attr(ExceptionName(status));

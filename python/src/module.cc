@@ -164,7 +164,7 @@ std::vector<OverlayColumn> OverlayColumnsFromPython(nb::list columns) {
   return out;
 }
 
-void BindReads(nb::class_<Dataset>& cls) {
+void BindScans(nb::class_<Dataset>& cls) {
   cls.def(
          "scan",
          [](const Dataset& self, nb::handle columns, nb::handle filter,
@@ -195,18 +195,21 @@ void BindReads(nb::class_<Dataset>& cls) {
             Filter where = FilterFromPython(filter);
             return Run([&] { return self.CountRows(where); });
           },
-          nb::arg("filter").none())
-      .def(
-          "take",
-          [](const Dataset& self, nb::handle positions, nb::handle columns, bool with_row_id,
-             bool with_row_address) {
-            auto rows = ValuesFromPython<arrow::Int64Array>(positions);
-            auto options = TakeOptionsFromPython(columns, with_row_id, with_row_address);
-            return TableToPython(
-                Run([&] { return self.Take(std::span<const int64_t>(rows), options); }));
-          },
-          nb::arg("positions"), nb::arg("columns").none(), nb::arg("with_row_id"),
-          nb::arg("with_row_address"))
+          nb::arg("filter").none());
+}
+
+void BindTakes(nb::class_<Dataset>& cls) {
+  cls.def(
+         "take",
+         [](const Dataset& self, nb::handle positions, nb::handle columns, bool with_row_id,
+            bool with_row_address) {
+           auto rows = ValuesFromPython<arrow::Int64Array>(positions);
+           auto options = TakeOptionsFromPython(columns, with_row_id, with_row_address);
+           return TableToPython(
+               Run([&] { return self.Take(std::span<const int64_t>(rows), options); }));
+         },
+         nb::arg("positions"), nb::arg("columns").none(), nb::arg("with_row_id"),
+         nb::arg("with_row_address"))
       .def(
           "take_addresses",
           [](const Dataset& self, nb::handle asked, nb::handle columns, bool with_row_id,
@@ -226,11 +229,13 @@ void BindReads(nb::class_<Dataset>& cls) {
             return TableToPython(Run([&] { return self.TakeRowIds(ids, options); }));
           },
           nb::arg("ids"), nb::arg("columns").none(), nb::arg("with_row_id"),
-          nb::arg("with_row_address"))
-      .def("overlays",
-           [](const Dataset& self) {
-             return OverlaysToPython(Run([&] { return self.Overlays(); }));
-           })
+          nb::arg("with_row_address"));
+}
+
+void BindFacts(nb::class_<Dataset>& cls) {
+  cls.def(
+         "overlays",
+         [](const Dataset& self) { return OverlaysToPython(Run([&] { return self.Overlays(); })); })
       .def("fragments", [](const Dataset& self) { return FragmentsToPython(self.Fragments()); })
       .def("explain_cell",
            [](const Dataset& self, uint64_t row, const std::string& column) {
@@ -276,12 +281,15 @@ void BindWrites(nb::class_<Dataset>& cls) {
 
 NB_MODULE(_pennon, m) {
   nb::class_<Dataset> cls(m, "Dataset");
-  cls.def_static("open",
-                 [](const std::string& uri, std::optional<uint64_t> version) {
-                   OpenOptions options;
-                   options.version = version;
-                   return Run([&] { return Dataset::Open(uri, options); });
-                 })
+  cls.def_static(
+         "open",
+         [](const std::string& uri, std::optional<uint64_t> version, std::string tag) {
+           OpenOptions options;
+           options.version = version;
+           options.tag = std::move(tag);
+           return Run([&] { return Dataset::Open(uri, options); });
+         },
+         nb::arg("uri"), nb::arg("version").none(), nb::arg("tag") = "")
       .def_prop_ro("uri", &Dataset::uri)
       .def_prop_ro("version", &Dataset::version)
       .def_prop_ro("schema",
@@ -290,7 +298,9 @@ NB_MODULE(_pennon, m) {
         IoStats stats = self.TakeIoStats();
         return nb::make_tuple(stats.bytes, stats.requests);
       });
-  BindReads(cls);
+  BindScans(cls);
+  BindTakes(cls);
+  BindFacts(cls);
   BindWrites(cls);
 }
 

@@ -49,27 +49,31 @@ def _int_shapes(rng, bits, signed, N):
         yield "wide_few_distinct", [int(x) << 40 for x in rng.integers(1, 200, N)]
 
 
-def _build(full):
-    """The cases; with `full` false only their names matter, so all columns are short."""
-    N = 5000 if full else 60
+class _Cases:
+    """The cases by name; with `full` false only their names matter, so all columns are short."""
 
-    def rows(count):
-        return count if full else min(count, 60)
+    def __init__(self, full):
+        self.full = full
+        self.count = 5000 if full else 60
+        self.all = {}
 
-    cases = {}
+    def rows(self, count):
+        return count if self.full else min(count, 60)
 
-    def add(name, values, t, **hints):
+    def add(self, name, values, t, **hints):
         metadata = {HINT + k.replace("_", "-"): str(v) for k, v in hints.items()}
         for suffix, change in (("", list), (" nulls", _nulls), (" one valid", _one_valid), (" all null", None)):
             if suffix in (" one valid", " all null") and hints:
                 continue
-            cases[name + suffix] = (values, change, t, metadata)
+            self.all[name + suffix] = (values, change, t, metadata)
 
+
+def _add_numbers(cases, rng):
+    N, add = cases.count, cases.add
     for name, bits in _INTS.items():
         t = getattr(pa, name)()
         for shape, values in _int_shapes(_rng(name), bits, name[0] == "i", N):
             add(f"{name} {shape}", values, t)
-    rng = _rng("hints")
     small32 = [int(x) for x in rng.integers(0, 1000, N)]
     add("int32 zstd", small32, pa.int32(), compression="zstd")
     add("int32 lz4", small32, pa.int32(), compression="lz4")
@@ -87,6 +91,10 @@ def _build(full):
         add(f"{t} bss lz4", list(smooth), t, compression="lz4", bss="on")
         special = [np.nan, np.inf, -np.inf, -0.0, 0.0, 1.5]
         add(f"{t} special", list(np.array([special[i % 6] for i in range(N)], t.to_pandas_dtype())), t)
+
+
+def _add_exact(cases, rng):
+    N, add = cases.count, cases.add
     add("bool", [bool(x) for x in rng.integers(0, 2, N)], pa.bool_())
     add("bool constant", [True] * N, pa.bool_())
     for precision, t in ((38, pa.decimal128(38, 4)), (60, pa.decimal256(60, 6))):
@@ -95,14 +103,22 @@ def _build(full):
         add(f"{t}", values, t)
         add(f"{t} few distinct", [values[i] for i in rng.integers(0, 20, N)], t)
         add(f"{t} constant", [values[0]] * N, t)
+
+
+def _add_times(cases, rng):
+    N, add = cases.count, cases.add
     day = datetime.date(2001, 2, 3)
     add("date32", [day + datetime.timedelta(int(x)) for x in rng.integers(-9999, 9999, N)], pa.date32())
     add("date64", [day + datetime.timedelta(int(x)) for x in rng.integers(-9999, 9999, N)], pa.date64())
     for t in (pa.time32("s"), pa.time32("ms"), pa.time64("us"), pa.time64("ns"), pa.timestamp("ns"),
               pa.timestamp("us", "Europe/Berlin"), pa.duration("ms")):
-        cases[f"{t}"] = (pa.array(rng.integers(0, 86000, N), pa.int32() if "time32" in str(t) else pa.int64()).cast(t),
+        cases.all[f"{t}"] = (pa.array(rng.integers(0, 86000, N), pa.int32() if "time32" in str(t) else pa.int64()).cast(t),
                          None, t, {})
     add("null", [None] * N, pa.null())
+
+
+def _add_bytes(cases, rng):
+    N, rows, add, full = cases.count, cases.rows, cases.add, cases.full
     for width in (3, 16, 40, 300):
         count = N if width < 100 else rows(700)
         add(f"fixed binary {width}", [bytes(rng.integers(0, 256, width, dtype=np.uint8)) for _ in range(count)],
@@ -131,6 +147,10 @@ def _build(full):
             add(f"{t} wide {compression}", to(_text(rng, rows(300), 90)), t, compression=compression)
         add(f"{t} short fullzip", to(_words(rng, N, 0, 12)), t, structural_encoding="fullzip")
         add(f"{t} wide miniblock", to(_text(rng, rows(300), 90)), t, structural_encoding="miniblock")
+
+
+def _add_lists(cases, rng):
+    N, rows, add = cases.count, cases.rows, cases.add
     for item, dim in ((pa.float32(), 4), (pa.float32(), 128), (pa.float16(), 3), (pa.int8(), 7), (pa.float64(), 64)):
         t = pa.list_(item, dim)
         count = N if dim < 50 else rows(700)
@@ -152,7 +172,14 @@ def _build(full):
     add("fsl fsl null items fullzip",
         [[None if i % 5 == 0 else row[0], [row[1][0], None, 3]] for i, row in enumerate(plain)], nested,
         structural_encoding="fullzip")
-    return cases
+
+
+def _build(full):
+    cases = _Cases(full)
+    rng = _rng("hints")
+    for family in (_add_numbers, _add_exact, _add_times, _add_bytes, _add_lists):
+        family(cases, rng)
+    return cases.all
 
 
 NAMES = sorted(_build(full=False))

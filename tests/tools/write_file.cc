@@ -2,8 +2,8 @@
 //
 //   write_file VERSION SKIP OUT.lance IN.arrow...
 //
-// Each IN gives its columns, of its own length. SKIP rows are cut off both ends of every column, so that the
-// writer gets slices.
+// Each IN gives its columns, of its own length. SKIP rows are cut off both ends of every column, so
+// that the writer gets slices.
 #include <cstdlib>
 #include <fstream>
 #include <iostream>

@@ -30,19 +30,21 @@ Bitmap& Bitmap::operator=(Bitmap&& other) noexcept {
 arrow::Result<Bitmap> Bitmap::Parse(std::string_view bytes) {
   size_t used = roaring_bitmap_portable_deserialize_size(bytes.data(), bytes.size());
   if (used == 0) {
-    return Corrupt("", "roaring bitmap cannot be decoded: no valid header and containers in ", bytes.size(),
-                   " bytes");
+    return Corrupt("", "roaring bitmap cannot be decoded: no valid header and containers in ",
+                   bytes.size(), " bytes");
   }
   if (used != bytes.size()) {
     return Corrupt("", "roaring bitmap has bytes after its end: expected ", used, " bytes, found ",
                    bytes.size());
   }
   roaring_bitmap_t* raw = roaring_bitmap_portable_deserialize_safe(bytes.data(), bytes.size());
-  if (raw == nullptr) return Corrupt("", "roaring bitmap cannot be decoded: ", bytes.size(), " bytes");
+  if (raw == nullptr)
+    return Corrupt("", "roaring bitmap cannot be decoded: ", bytes.size(), " bytes");
   Bitmap bitmap(raw);
   const char* reason = nullptr;
   if (!roaring_bitmap_internal_validate(raw, &reason)) {
-    return Corrupt("", "roaring bitmap is inconsistent: ", reason == nullptr ? "unknown reason" : reason);
+    return Corrupt(
+        "", "roaring bitmap is inconsistent: ", reason == nullptr ? "unknown reason" : reason);
   }
   return bitmap;
 }
@@ -81,6 +83,29 @@ uint64_t Bitmap::CountIn(uint64_t first, uint64_t end) const {
 }
 uint64_t Bitmap::RankBelow(uint32_t value) const {
   return value == 0 ? 0 : roaring_bitmap_rank(set_.get(), value - 1);
+}
+std::vector<uint32_t> Bitmap::RanksOfMembers(std::span<const uint32_t> members) const {
+  std::vector<uint64_t> counts(members.size());
+  roaring_bitmap_rank_many(set_.get(), members.data(), members.data() + members.size(),
+                           counts.data());
+  std::vector<uint32_t> ranks(members.size());
+  // CRoaring counts the member itself.
+  for (size_t i = 0; i < ranks.size(); ++i) ranks[i] = static_cast<uint32_t>(counts[i] - 1);
+  return ranks;
+}
+std::vector<uint32_t> Bitmap::TakeMembers(std::vector<uint32_t>* values) const {
+  std::vector<uint32_t> taken;
+  roaring_bulk_context_t context{};
+  size_t kept = 0;
+  for (uint32_t value : *values) {
+    if (roaring_bitmap_contains_bulk(set_.get(), &context, value)) {
+      taken.push_back(value);
+    } else {
+      (*values)[kept++] = value;
+    }
+  }
+  values->resize(kept);
+  return taken;
 }
 std::optional<uint32_t> Bitmap::Select(uint32_t rank) const {
   uint32_t value = 0;
@@ -142,7 +167,8 @@ std::vector<uint32_t> Bitmap::ToVector(uint64_t first, uint64_t end) const {
   roaring_uint32_iterator_t it;
   roaring_iterator_init(set_.get(), &it);
   roaring_uint32_iterator_move_equalorlarger(&it, static_cast<uint32_t>(first));
-  uint32_t got = roaring_uint32_iterator_read(&it, values.data(), static_cast<uint32_t>(values.size()));
+  uint32_t got =
+      roaring_uint32_iterator_read(&it, values.data(), static_cast<uint32_t>(values.size()));
   values.resize(got);
   return values;
 }

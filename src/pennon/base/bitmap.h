@@ -35,7 +35,8 @@ class Bitmap {
   Bitmap(Bitmap&&) noexcept;
   Bitmap& operator=(Bitmap&&) noexcept;
 
-  /// Reads the portable form; all of `bytes` must be used. Untrusted input: every defect is an error.
+  /// Reads the portable form; all of `bytes` must be used. Untrusted input: every defect is an
+  /// error.
   static arrow::Result<Bitmap> Parse(std::string_view bytes);
   /// Holds the values of `values`, in any order, repeats allowed.
   static Bitmap Of(std::span<const uint32_t> values);
@@ -52,6 +53,10 @@ class Bitmap {
   uint64_t CountIn(uint64_t first, uint64_t end) const;
   /// Counts the values below `value`: the overlay rank of the spec (CRoaring's own rank counts <=).
   uint64_t RankBelow(uint32_t value) const;
+  /// The rank of each of `members`, which are ascending and all in the set; one walk for all.
+  std::vector<uint32_t> RanksOfMembers(std::span<const uint32_t> members) const;
+  /// Moves the values that the set holds out of `values` (ascending) and returns them, ascending.
+  std::vector<uint32_t> TakeMembers(std::vector<uint32_t>* values) const;
   /// The value of rank `rank` (0-based), if there are that many.
   std::optional<uint32_t> Select(uint32_t rank) const;
   std::optional<uint32_t> Min() const;

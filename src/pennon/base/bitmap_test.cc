@@ -26,7 +26,8 @@ TEST(BitmapTest, RankAtContainerEdges) {
 
 TEST(BitmapTest, BytesAreThoseOfTheFormat) {
   Bitmap two = Bitmap::Of(std::vector<uint32_t>{0, 2});
-  const char expected[] = "\x3a\x30\x00\x00\x01\x00\x00\x00\x00\x00\x01\x00\x10\x00\x00\x00\x00\x00\x02\x00";
+  const char expected[] =
+      "\x3a\x30\x00\x00\x01\x00\x00\x00\x00\x00\x01\x00\x10\x00\x00\x00\x00\x00\x02\x00";
   EXPECT_EQ(two.Serialize(), std::string(expected, sizeof expected - 1));
   const char run[] = "\x3b\x30\x00\x00\x01\x00\x00\x05\x00\x01\x00\x00\x00\x05\x00";
   EXPECT_EQ(Bitmap::OfRange(0, 6).Serialize(), std::string(run, sizeof run - 1));
@@ -35,7 +36,7 @@ TEST(BitmapTest, BytesAreThoseOfTheFormat) {
 
 TEST(BitmapTest, RoundTripsEveryContainerKind) {
   std::vector<uint32_t> values;
-  for (uint32_t i = 0; i < 20000; ++i) values.push_back(i * 3);        // bitset container
+  for (uint32_t i = 0; i < 20000; ++i) values.push_back(i * 3);         // bitset container
   for (uint32_t i = 0; i < 100; ++i) values.push_back(200000 + i * 7);  // array container
   for (uint32_t i = 0; i < 5000; ++i) values.push_back(400000 + i);     // run container
   Bitmap b = Bitmap::Of(values);
@@ -54,6 +55,17 @@ TEST(BitmapTest, RefusesBrokenBytes) {
   std::string unsorted = Bitmap::Of(std::vector<uint32_t>{1, 5}).Serialize();
   std::swap(unsorted[unsorted.size() - 4], unsorted[unsorted.size() - 2]);
   EXPECT_FALSE(Bitmap::Parse(unsorted).ok());
+}
+
+TEST(BitmapTest, TakesMembersAndTheirRanks) {
+  Bitmap b = Bitmap::OfRange(10, 20);
+  b |= Bitmap::Of(std::vector<uint32_t>{5, 70000, 70002, 4294967295u});
+  std::vector<uint32_t> values = {4, 5, 15, 69999, 70000, 70001, 4294967295u};
+  std::vector<uint32_t> taken = b.TakeMembers(&values);
+  EXPECT_EQ(taken, (std::vector<uint32_t>{5, 15, 70000, 4294967295u}));
+  EXPECT_EQ(values, (std::vector<uint32_t>{4, 69999, 70001}));
+  std::vector<uint32_t> ranks = b.RanksOfMembers(taken);
+  for (size_t i = 0; i < taken.size(); ++i) EXPECT_EQ(ranks[i], b.RankBelow(taken[i]));
 }
 
 TEST(BitmapTest, RunsAreMaximalAndClipped) {

@@ -1,5 +1,5 @@
-// Tables with one defect each: an error of the right kind at the latest where the case says, never a crash, and
-// never other values than those of the sound table.
+// Tables with one defect each: an error of the right kind at the latest where the case says, never
+// a crash, and never other values than those of the sound table.
 #include <algorithm>
 
 #include <arrow/record_batch.h>
@@ -18,7 +18,8 @@ std::filesystem::path CorruptDir() { return testing::FixturesDir() / "corrupt"; 
 
 // Opens, describes and reads all that can be read.
 arrow::Result<std::shared_ptr<arrow::Table>> ReadAll(const std::string& name) {
-  ARROW_ASSIGN_OR_RAISE(auto dataset, Dataset::Open((CorruptDir() / name / "dataset.lance").string()));
+  ARROW_ASSIGN_OR_RAISE(auto dataset,
+                        Dataset::Open((CorruptDir() / name / "dataset.lance").string()));
   ARROW_RETURN_NOT_OK(dataset.Overlays().status());
   ARROW_RETURN_NOT_OK(dataset.CountRows().status());
   ScanOptions options;
@@ -33,15 +34,16 @@ arrow::Result<std::shared_ptr<arrow::Table>> ReadAll(const std::string& name) {
 
 // Cases whose defect is nowhere near the data: the rows must be those of the sound table.
 bool HasSoundRows(const std::string& name) {
-  return name.starts_with("index_") || name == "flag_unknown_writer" || name == "data_file_cmo_beyond_end" ||
-         name.starts_with("overlay_version_");
+  return name.starts_with("index_") || name == "flag_unknown_writer" ||
+         name == "data_file_cmo_beyond_end" || name.starts_with("overlay_version_");
 }
 
 // Cases where a lenient reader is right, too.
 bool MayBeRead(const std::string& name) {
-  return name == "flag_unknown_writer" || name == "overlay_unknown_field" || name == "page_bytes_garbage" ||
-         name == "overlay_version_future" || name == "overlay_version_zero" ||
-         name == "data_file_cmo_beyond_end" || name.starts_with("index_");
+  return name == "flag_unknown_writer" || name == "overlay_unknown_field" ||
+         name == "page_bytes_garbage" || name == "overlay_version_future" ||
+         name == "overlay_version_zero" || name == "data_file_cmo_beyond_end" ||
+         name.starts_with("index_");
 }
 
 class CorruptTest : public ::testing::TestWithParam<std::string> {};
@@ -69,7 +71,8 @@ TEST_P(CorruptTest, GivesAnErrorOrTheSoundValues) {
   } else if (kind == "unsupported") {
     EXPECT_EQ(detail->kind(), ErrorKind::kUnsupported) << read.status().ToString();
   } else {
-    EXPECT_TRUE(detail->kind() == ErrorKind::kCorrupt || detail->kind() == ErrorKind::kInvalidInput ||
+    EXPECT_TRUE(detail->kind() == ErrorKind::kCorrupt ||
+                detail->kind() == ErrorKind::kInvalidInput ||
                 detail->kind() == ErrorKind::kUnsupported)
         << read.status().ToString();
   }

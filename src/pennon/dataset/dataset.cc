@@ -15,19 +15,48 @@
 #include "pennon/read/scan.h"
 #include "pennon/read/snapshot.h"
 #include "pennon/read/take.h"
+#include "pennon/table/tags.h"
 
 namespace pennon {
 namespace {
 
-// Splits `path@7`; a suffix that is no number belongs to the path.
-std::pair<std::string, std::optional<uint64_t>> SplitVersion(const std::string& uri) {
-  size_t at = uri.rfind('@');
-  if (at == std::string::npos || at == 0 || at + 1 == uri.size()) return {uri, std::nullopt};
-  uint64_t version = 0;
-  const char* end = uri.data() + uri.size();
-  auto [stop, error] = std::from_chars(uri.data() + at + 1, end, version);
-  if (error != std::errc() || stop != end) return {uri, std::nullopt};
-  return {uri.substr(0, at), version};
+// A table and a version of it, as a URI and the options name them.
+struct Target {
+  std::string path;
+  std::string root;
+  std::optional<uint64_t> version;
+  std::string_view maybe_tag;  // what may have been meant as a tag, but belongs to the path
+};
+
+// Takes `path@7` and `path@tag` apart; a suffix that is neither belongs to the path.
+arrow::Result<Target> ParseUri(const std::string& uri, const std::shared_ptr<ObjectStore>& store) {
+  Target target{.path = uri};
+  const size_t at = uri.rfind('@');
+  if (at != std::string::npos && at != 0 && at + 1 != uri.size()) {
+    Target before{.path = uri.substr(0, at)};
+    const std::string_view suffix = std::string_view(uri).substr(at + 1);
+    uint64_t number = 0;
+    const auto [stop, error] = std::from_chars(suffix.begin(), suffix.end(), number);
+    const bool is_number = error == std::errc() && stop == suffix.end();
+    if (is_number || table::IsTagName(suffix)) {
+      ARROW_ASSIGN_OR_RAISE(before.root, io::ResolveTableUri(before.path));
+      before.version = number;
+      if (!is_number) {
+        ARROW_ASSIGN_OR_RAISE(before.version, table::FindTag({store, before.root}, suffix));
+      }
+      if (before.version) return before;
+      target.maybe_tag = suffix;
+    }
+  }
+  ARROW_ASSIGN_OR_RAISE(target.root, io::ResolveTableUri(uri));
+  return target;
+}
+
+arrow::Result<uint64_t> VersionOfTag(const table::TableLocation& table, const std::string& tag) {
+  ARROW_ASSIGN_OR_RAISE(const std::optional<uint64_t> version, table::FindTag(table, tag));
+  if (version) return *version;
+  ARROW_RETURN_NOT_OK(table::ListVersions(table).status());  // tells a missing table
+  return NotFound(table.root, "no version of the table has the tag `", tag, "`: ", table.root);
 }
 
 // Files of a table version, each counted once.
@@ -49,21 +78,39 @@ struct FileTotals {
 arrow::Result<Dataset> Dataset::Open(const std::string& uri, const OpenOptions& options) {
   static const arrow::Status initialized = arrow::compute::Initialize();
   ARROW_RETURN_NOT_OK(initialized);
-  auto [path, version] = SplitVersion(uri);
-  if (version && options.version && *version != *options.version) {
-    return InvalidInput("two versions were asked for: ", uri, " and ", *options.version);
+  Context context = options.context;
+  if (context.store == nullptr) context.store = MakeLocalStore();
+  ARROW_ASSIGN_OR_RAISE(Target target, ParseUri(uri, context.store));
+  std::optional<uint64_t> asked = options.version;
+  if (!options.tag.empty()) {
+    ARROW_ASSIGN_OR_RAISE(const uint64_t tagged,
+                          VersionOfTag({context.store, target.root}, options.tag));
+    if (asked && *asked != tagged) {
+      return InvalidInput("two versions were asked for: ", *asked, " and the tag ", options.tag,
+                          " of version ", tagged);
+    }
+    asked = tagged;
   }
-  if (options.version) version = options.version;
-  ARROW_ASSIGN_OR_RAISE(std::string root, io::ResolveTableUri(path));
-  ARROW_ASSIGN_OR_RAISE(auto snapshot, read::OpenSnapshot(path, std::move(root), version, options.context));
-  return Dataset(std::move(snapshot));
+  if (target.version && asked && *target.version != *asked) {
+    return InvalidInput("two versions were asked for: ", uri, " and ", *asked);
+  }
+  if (asked) target.version = asked;
+  auto snapshot = read::OpenSnapshot(target.path, target.root, target.version, context);
+  const ErrorDetail* detail = GetErrorDetail(snapshot.status());
+  if (detail != nullptr && detail->kind() == ErrorKind::kNotFound && !target.maybe_tag.empty()) {
+    return NotFound(target.root, snapshot.status().message(),
+                    "; what stands before the @ has no tag `", target.maybe_tag, "` either");
+  }
+  ARROW_RETURN_NOT_OK(snapshot.status());
+  return Dataset(*std::move(snapshot));
 }
 
 const std::string& Dataset::uri() const { return snapshot_->uri; }
 uint64_t Dataset::version() const { return snapshot_->manifest->version(); }
 const Schema& Dataset::schema() const { return snapshot_->manifest->schema(); }
 
-arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Dataset::Scan(const ScanOptions& options) const {
+arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Dataset::Scan(
+    const ScanOptions& options) const {
   return read::Scan(snapshot_, options);
 }
 
@@ -72,7 +119,9 @@ arrow::Result<std::shared_ptr<arrow::Table>> Dataset::ToTable(const ScanOptions&
   return reader->ToTable();
 }
 
-arrow::Result<int64_t> Dataset::CountRows(const Filter& where) const { return read::CountRows(snapshot_, where); }
+arrow::Result<int64_t> Dataset::CountRows(const Filter& where) const {
+  return read::CountRows(snapshot_, where);
+}
 
 arrow::Result<std::shared_ptr<arrow::Table>> Dataset::Take(std::span<const int64_t> positions,
                                                            const TakeOptions& options) const {
@@ -85,9 +134,10 @@ arrow::Result<std::shared_ptr<arrow::Table>> Dataset::Take(std::initializer_list
   return Take(std::span<const int64_t>(positions.begin(), positions.size()), options);
 }
 
-arrow::Result<std::shared_ptr<arrow::Table>> Dataset::TakeAddresses(std::span<const uint64_t> addresses,
-                                                                    const TakeOptions& options) const {
-  ARROW_ASSIGN_OR_RAISE(auto rows, read::FindAddresses(snapshot_, addresses, /*skip_missing=*/false));
+arrow::Result<std::shared_ptr<arrow::Table>> Dataset::TakeAddresses(
+    std::span<const uint64_t> addresses, const TakeOptions& options) const {
+  ARROW_ASSIGN_OR_RAISE(auto rows,
+                        read::FindAddresses(snapshot_, addresses, /*skip_missing=*/false));
   return read::TakeRows(snapshot_, rows, options);
 }
 
@@ -119,12 +169,14 @@ arrow::Result<DatasetInfo> Dataset::Info() const {
     for (const table::OverlayFile& overlay : fragment.overlays) overlays.Add(overlay.data_file);
     info.overlays += fragment.overlays.size();
   }
-  if (info.physical_rows < info.rows) info.physical_rows = info.rows;  // an old manifest may not say
+  if (info.physical_rows < info.rows)
+    info.physical_rows = info.rows;  // an old manifest may not say
   info.deleted_rows = info.physical_rows - info.rows;
   info.data_files = base.files;
   info.data_bytes = base.bytes;
   info.overlay_bytes = overlays.bytes;
-  ARROW_ASSIGN_OR_RAISE(auto indexes, read::ParseIndexList(manifest.index_section(), manifest.path()));
+  ARROW_ASSIGN_OR_RAISE(auto indexes,
+                        read::ParseIndexList(manifest.index_section(), manifest.path()));
   for (read::IndexEntry& entry : indexes) {
     DatasetInfo::Index index;
     index.name = std::move(entry.name);
@@ -146,21 +198,25 @@ std::vector<FragmentInfo> Dataset::Fragments() const {
     info.id = fragment.id;
     info.physical_rows = fragment.physical_rows;
     info.deleted_rows = fragment.num_deleted_rows();
-    for (const table::DataFile& file : fragment.files) info.files.push_back(read::DescribeFile(file));
+    for (const table::DataFile& file : fragment.files)
+      info.files.push_back(read::DescribeFile(file));
     info.overlays = fragment.overlays.size();
     list.push_back(std::move(info));
   }
   return list;
 }
 
-arrow::Result<std::vector<OverlayInfo>> Dataset::Overlays() const { return read::ListOverlays(snapshot_); }
+arrow::Result<std::vector<OverlayInfo>> Dataset::Overlays() const {
+  return read::ListOverlays(snapshot_);
+}
 
 arrow::Result<CellExplanation> Dataset::ExplainCell(uint64_t row, const std::string& column) const {
   return read::ExplainCell(snapshot_, row, column);
 }
 
 arrow::Result<std::vector<VersionInfo>> Dataset::Versions() const {
-  ARROW_ASSIGN_OR_RAISE(std::vector<table::ManifestName> names, table::ListVersions(snapshot_->location));
+  ARROW_ASSIGN_OR_RAISE(std::vector<table::ManifestName> names,
+                        table::ListVersions(snapshot_->location));
   std::vector<VersionInfo> versions;
   for (const table::ManifestName& name : names) {
     if (name.detached) continue;

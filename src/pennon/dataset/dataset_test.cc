@@ -1,4 +1,5 @@
-// Dataset over tables made here, on a store in memory: what reads cost (counted), and how bad input is answered.
+// Dataset over tables made here, on a store in memory: what reads cost (counted), and how bad input
+// is answered.
 #include "pennon/dataset.h"
 
 #include <numeric>
@@ -55,14 +56,16 @@ class DatasetTest : public ::testing::Test {
   // Two fragments with columns a and b of noise.
   void SetUp() override {
     location_ = {MakeMemoryStore(), kRoot};
-    auto schema = arrow::schema({arrow::field("a", arrow::int32()), arrow::field("b", arrow::int32())});
+    auto schema =
+        arrow::schema({arrow::field("a", arrow::int32()), arrow::field("b", arrow::int32())});
     auto manifest = commit::CreateTestTable(location_, *schema, {}).ValueOrDie();
     std::vector<table::Fragment> fragments;
     for (uint32_t f = 0; f < 2; ++f) {
       a_.push_back(Noise(kRows, 10 + f));
       b_.push_back(Noise(kRows, 20 + f));
       fragments.push_back(
-          commit::WriteTestFragment(location_, *manifest, {Int32s(a_[f]), Int32s(b_[f])}).ValueOrDie());
+          commit::WriteTestFragment(location_, *manifest, {Int32s(a_[f]), Int32s(b_[f])})
+              .ValueOrDie());
     }
     auto append = std::make_shared<commit::TestAppend>(std::move(fragments));
     ASSERT_TRUE(commit::Commit({location_, manifest, append, {}}).ok());
@@ -103,7 +106,8 @@ class DatasetTest : public ::testing::Test {
     return all;
   }
 
-  // Scans column a through a fresh handle whose footers are cached; gives what the scan itself cost.
+  // Scans column a through a fresh handle whose footers are cached; gives what the scan itself
+  // cost.
   IoStats ScanCost(const std::shared_ptr<const read::Snapshot>& snapshot) {
     for (int i = 0; i < 2; ++i) {
       snapshot->counter->Take();
@@ -157,8 +161,8 @@ TEST_F(DatasetTest, OverlaidPartsOfTheBaseAreNotRead) {
   Overlay(0, Range(2000, 18000));
   auto snapshot = OpenSnapshot();
   IoStats cost = ScanCost(snapshot);
-  // 16,000 values come from the overlay instead of the base; what is left of the base is 4,000 values and the
-  // rest of two access units.
+  // 16,000 values come from the overlay instead of the base; what is left of the base is 4,000
+  // values and the rest of two access units.
   EXPECT_LT(cost.bytes, bare.bytes + bare.bytes / 10);
 }
 
@@ -166,7 +170,8 @@ TEST_F(DatasetTest, OpeningAndForeignColumnsParseNoCoverage) {
   for (uint32_t i = 0; i < 4; ++i) Overlay(0, Range(i, 1000, 10));
   auto snapshot = OpenSnapshot();
   EXPECT_EQ(snapshot->results->counters().bitmaps_parsed, 0u);
-  auto table = read::Scan(snapshot, {.columns = {"b", "_rowaddr"}}).ValueOrDie()->ToTable().ValueOrDie();
+  auto table =
+      read::Scan(snapshot, {.columns = {"b", "_rowaddr"}}).ValueOrDie()->ToTable().ValueOrDie();
   EXPECT_EQ(table->num_rows(), 2 * kRows);
   EXPECT_EQ(snapshot->results->counters().bitmaps_parsed, 0u);
   EXPECT_EQ(read::CountRows(snapshot, {}).ValueOrDie(), 2 * kRows);
@@ -198,12 +203,18 @@ TEST_F(DatasetTest, TakeOpensOnlyOverlaysThatGiveARow) {
 
 TEST_F(DatasetTest, LimitReadsNoMoreFragmentsThanItNeeds) {
   auto snapshot = OpenSnapshot();
-  auto table = read::Scan(snapshot, {.columns = {"a"}, .limit = 10, .offset = 3}).ValueOrDie()->ToTable().ValueOrDie();
+  auto table = read::Scan(snapshot, {.columns = {"a"}, .limit = 10, .offset = 3})
+                   .ValueOrDie()
+                   ->ToTable()
+                   .ValueOrDie();
   EXPECT_EQ(ValuesOf(*table), std::vector<int32_t>(a_[0].begin() + 3, a_[0].begin() + 13));
   EXPECT_EQ(snapshot->files->opened(), 1u);
   EXPECT_LT(snapshot->counter->Take().bytes, 40000u);
   snapshot = OpenSnapshot();
-  table = read::Scan(snapshot, {.columns = {"a"}, .limit = 2, .offset = kRows + 1}).ValueOrDie()->ToTable().ValueOrDie();
+  table = read::Scan(snapshot, {.columns = {"a"}, .limit = 2, .offset = kRows + 1})
+              .ValueOrDie()
+              ->ToTable()
+              .ValueOrDie();
   EXPECT_EQ(ValuesOf(*table), std::vector<int32_t>(a_[1].begin() + 1, a_[1].begin() + 3));
   EXPECT_EQ(snapshot->files->opened(), 1u) << "fragments before the offset are not opened";
 }
@@ -212,11 +223,14 @@ TEST_F(DatasetTest, FilterSeesOverlaidValues) {
   Overlay(1, {7, 9});
   Dataset dataset = Open();
   std::string value = std::to_string(a_[1][9]);
-  auto table = dataset.ToTable({.columns = {"b", "a"}, .where = "a = " + value, .with_row_address = true}).ValueOrDie();
+  auto table =
+      dataset.ToTable({.columns = {"b", "a"}, .where = "a = " + value, .with_row_address = true})
+          .ValueOrDie();
   ASSERT_EQ(table->num_rows(), 1);
   EXPECT_EQ(ValuesOf(*table, 0)[0], b_[1][9]);
   EXPECT_EQ(ValuesOf(*table, 1)[0], a_[1][9]);
-  EXPECT_EQ(table->column(2)->GetScalar(0).ValueOrDie()->ToString(), std::to_string((uint64_t{1} << 32) + 9));
+  EXPECT_EQ(table->column(2)->GetScalar(0).ValueOrDie()->ToString(),
+            std::to_string((uint64_t{1} << 32) + 9));
   EXPECT_EQ(dataset.CountRows("a = " + value).ValueOrDie(), 1);
   EXPECT_EQ(Open(2).CountRows("a = " + value).ValueOrDie(), 0) << "the version before the overlay";
 }
@@ -225,9 +239,11 @@ TEST_F(DatasetTest, SelectiveFilterReadsFewBytesOfOtherColumns) {
   Dataset dataset = Open();
   ASSERT_TRUE(dataset.ToTable().ok());
   dataset.TakeIoStats();
-  auto table = dataset.ToTable({.columns = {"b"}, .where = "a = " + std::to_string(a_[0][777])}).ValueOrDie();
+  auto table = dataset.ToTable({.columns = {"b"}, .where = "a = " + std::to_string(a_[0][777])})
+                   .ValueOrDie();
   EXPECT_EQ(ValuesOf(*table), std::vector<int32_t>{b_[0][777]});
-  EXPECT_LT(dataset.TakeIoStats().bytes, 2 * kRows * 4u * 13 / 10) << "all of a, one access unit of b";
+  EXPECT_LT(dataset.TakeIoStats().bytes, 2 * kRows * 4u * 13 / 10)
+      << "all of a, one access unit of b";
 }
 
 TEST_F(DatasetTest, DroppingAScanEarlyIsSafe) {
@@ -282,8 +298,64 @@ TEST_F(DatasetTest, VersionInTheUri) {
   OpenOptions options;
   options.context.store = location_.store;
   EXPECT_EQ(Dataset::Open(std::string(kRoot) + "@2", options).ValueOrDie().version(), 2u);
-  EXPECT_EQ(Dataset::Open(std::string(kRoot) + "@2", options).ValueOrDie().Checkout({}).ValueOrDie().version(), 3u);
+  EXPECT_EQ(Dataset::Open(std::string(kRoot) + "@2", options)
+                .ValueOrDie()
+                .Checkout({})
+                .ValueOrDie()
+                .version(),
+            3u);
   EXPECT_FALSE(Dataset::Open(std::string(kRoot) + "@99", options).ok());
+}
+
+TEST_F(DatasetTest, TagInTheUri) {
+  Overlay(0, {1});
+  const std::string root = kRoot;
+  auto put = [&](const std::string& path, const std::string& json) {
+    ASSERT_TRUE(location_.store->Put(path + ".json", json).ok());
+  };
+  put(root + "/_refs/tags/before", R"({"branch": null, "version": 2})");
+  put(root + "/_refs/tags/gone", R"({"branch": null, "version": 99})");
+  put(root + "/_refs/tags/aside", R"({"branch": "side", "version": 2})");
+  put(root + "/_refs/tags/3", R"({"branch": null, "version": 1})");
+  OpenOptions options;
+  options.context.store = location_.store;
+  auto open = [&](const std::string& uri) { return Dataset::Open(uri, options); };
+  EXPECT_EQ(open(root + "@before").ValueOrDie().version(), 2u);
+  EXPECT_EQ(open(root + "@before").ValueOrDie().uri(), root);
+  EXPECT_EQ(open(root + "@3").ValueOrDie().version(), 3u);  // a number is a version
+  EXPECT_EQ(GetErrorDetail(open(root + "@gone").status())->kind(), ErrorKind::kNotFound);
+  EXPECT_EQ(GetErrorDetail(open(root + "@aside").status())->kind(), ErrorKind::kUnsupported);
+  const arrow::Status none = open(root + "@after").status();
+  EXPECT_EQ(GetErrorDetail(none)->kind(), ErrorKind::kNotFound);
+  EXPECT_THAT(none.message(), HasSubstr("no tag `after`"));
+
+  options.tag = "before";
+  EXPECT_EQ(open(root).ValueOrDie().version(), 2u);
+  EXPECT_EQ(open(root + "@2").ValueOrDie().version(), 2u);
+  EXPECT_THAT(open(root + "@1").status().message(), HasSubstr("two versions"));
+  options.version = 3;
+  EXPECT_THAT(open(root).status().message(), HasSubstr("two versions"));
+  options.version = {};
+  options.tag = "3";
+  EXPECT_EQ(open(root).ValueOrDie().version(), 1u);
+  options.tag = "after";
+  EXPECT_THAT(open(root).status().message(), HasSubstr("has the tag `after`"));
+  EXPECT_EQ(GetErrorDetail(open("/nothere").status())->place().path, "/nothere");
+}
+
+TEST_F(DatasetTest, APathMayHoldAnAt) {
+  // A folder named like a tagged table is a table of its own.
+  const std::string root = "/a@b.lance";
+  const std::string name = "/_versions/" + table::FormatManifestName(1, table::ManifestNaming::kV2);
+  auto file = location_.store->Open(kRoot + name).ValueOrDie();
+  std::string bytes(file->size(), '\0');
+  ASSERT_TRUE(file->ReadAt(0, {reinterpret_cast<uint8_t*>(bytes.data()), bytes.size()}).ok());
+  ASSERT_TRUE(location_.store->Put(root + name, bytes).ok());
+  OpenOptions options;
+  options.context.store = location_.store;
+  EXPECT_TRUE(Dataset::Open(root, options).ok());
+  EXPECT_TRUE(Dataset::Open(root + "@1", options).ok());
+  EXPECT_FALSE(Dataset::Open("/a", options).ok());
 }
 
 TEST_F(DatasetTest, BadInputIsExplained) {
@@ -298,7 +370,8 @@ TEST_F(DatasetTest, BadInputIsExplained) {
   EXPECT_FALSE(dataset.ToTable({.fragments = {7}}).ok());
   EXPECT_FALSE(dataset.ToTable({.where = "a"}).ok());
   std::vector<uint64_t> addresses = {5, uint64_t{9} << 32};
-  EXPECT_THAT(dataset.TakeAddresses(addresses).status().message(), HasSubstr("no live row at this address"));
+  EXPECT_THAT(dataset.TakeAddresses(addresses).status().message(),
+              HasSubstr("no live row at this address"));
   EXPECT_EQ(dataset.TakeRowIds(addresses).ValueOrDie()->num_rows(), 1);
 }
 

@@ -1,5 +1,5 @@
-// The fixture tables for tests: where they lie, their expected results, and a store that finds their base paths
-// (testdata/README.md).
+// The fixture tables for tests: where they lie, their expected results, and a store that finds
+// their base paths (testdata/README.md).
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,8 @@ inline std::vector<std::string> CaseNames(const std::filesystem::path& folder) {
   std::vector<std::string> names;
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
-    if (std::filesystem::exists(entry.path() / "case.json")) names.push_back(entry.path().filename());
+    if (std::filesystem::exists(entry.path() / "case.json"))
+      names.push_back(entry.path().filename());
   }
   std::sort(names.begin(), names.end());
   return names;
@@ -55,19 +56,26 @@ inline std::shared_ptr<arrow::Table> ReadArrowFile(const std::filesystem::path& 
   for (int i = 0; i < reader->num_record_batches(); ++i) {
     batches.push_back(reader->ReadRecordBatch(i).ValueOrDie());
   }
-  return arrow::Table::FromRecordBatches(reader->schema(), batches).ValueOrDie()->CombineChunks().ValueOrDie();
+  return arrow::Table::FromRecordBatches(reader->schema(), batches)
+      .ValueOrDie()
+      ->CombineChunks()
+      .ValueOrDie();
 }
 
 /// The local store, with the prefix that stands for the fixtures' own folder mapped to it.
 class FixtureStore : public ObjectStore {
  public:
-  explicit FixtureStore(std::string folder) : folder_(std::move(folder)), local_(MakeLocalStore()) {}
+  explicit FixtureStore(std::string folder)
+      : folder_(std::move(folder)), local_(MakeLocalStore()) {}
 
-  arrow::Result<std::shared_ptr<ReadableFile>> Open(const std::string& path, std::optional<uint64_t> known_size,
+  arrow::Result<std::shared_ptr<ReadableFile>> Open(const std::string& path,
+                                                    std::optional<uint64_t> known_size,
                                                     std::shared_ptr<IoCounter> counter) override {
     return local_->Open(Map(path), known_size, std::move(counter));
   }
-  arrow::Result<std::vector<std::string>> List(const std::string& path) override { return local_->List(Map(path)); }
+  arrow::Result<std::vector<std::string>> List(const std::string& path) override {
+    return local_->List(Map(path));
+  }
   arrow::Status Put(const std::string&, std::string_view) override { return ReadOnly(); }
   arrow::Status PutIfAbsent(const std::string&, std::string_view) override { return ReadOnly(); }
   arrow::Status Delete(const std::string&) override { return ReadOnly(); }

@@ -1,7 +1,8 @@
-// Every fixture table: scans of all kept versions and the queries of its case.json against the expected results.
+// Every fixture table: scans of all kept versions and the queries of its case.json against the
+// expected results.
 //
-// What pennon does not read yet is listed in testdata/not_yet_read.txt, one `case<TAB>what` a line. The list is exact:
-// a new gap and a closed one both fail here.
+// What pennon does not read yet is listed in testdata/not_yet_read.txt, one `case<TAB>what` a line.
+// The list is exact: a new gap and a closed one both fail here.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -9,8 +10,8 @@
 #include <arrow/array/builder_primitive.h>
 #include <arrow/compute/api_vector.h>
 #include <arrow/datum.h>
-#include <arrow/table.h>
 #include <arrow/record_batch.h>
+#include <arrow/table.h>
 #include <gtest/gtest.h>
 
 #include "pennon/dataset/fixture_case.h"
@@ -27,7 +28,8 @@ bool IsUnsupported(const arrow::Status& status) {
   return detail != nullptr && detail->kind() == ErrorKind::kUnsupported;
 }
 
-std::shared_ptr<arrow::Table> TakeRowsOf(const std::shared_ptr<arrow::Table>& table, const std::vector<int64_t>& rows) {
+std::shared_ptr<arrow::Table> TakeRowsOf(const std::shared_ptr<arrow::Table>& table,
+                                         const std::vector<int64_t>& rows) {
   arrow::Int64Builder builder;
   EXPECT_TRUE(builder.AppendValues(rows).ok());
   return arrow::compute::Take(arrow::Datum(table), arrow::Datum(builder.Finish().ValueOrDie()))
@@ -46,7 +48,8 @@ class FixturesTest : public ::testing::TestWithParam<std::string> {
     std::ifstream list(testing::SourceDir() / "testdata/not_yet_read.txt");
     for (std::string line; std::getline(list, line);) {
       size_t tab = line.find('\t');
-      if (tab != std::string::npos && line.substr(0, tab) == GetParam()) expected_gaps_.insert(line.substr(tab + 1));
+      if (tab != std::string::npos && line.substr(0, tab) == GetParam())
+        expected_gaps_.insert(line.substr(tab + 1));
     }
   }
 
@@ -56,10 +59,13 @@ class FixturesTest : public ::testing::TestWithParam<std::string> {
     }
     std::set<std::string> found;
     for (const auto& [gap, reason] : gaps_) found.insert(gap);
-    EXPECT_EQ(found, expected_gaps_) << "what cannot be read differs from testdata/not_yet_read.txt";
+    EXPECT_EQ(found, expected_gaps_)
+        << "what cannot be read differs from testdata/not_yet_read.txt";
   }
 
-  void AddGap(const std::string& what, const arrow::Status& status) { gaps_.emplace(what, status.message()); }
+  void AddGap(const std::string& what, const arrow::Status& status) {
+    gaps_.emplace(what, status.message());
+  }
 
   std::optional<Dataset> OpenVersion(uint64_t version) {
     OpenOptions options = options_;
@@ -93,7 +99,8 @@ class FixturesTest : public ::testing::TestWithParam<std::string> {
   }
 
   // Compares the columns `names` of both, in the rows' order.
-  void Compare(const arrow::Table& got, const arrow::Table& expected, const std::vector<std::string>& names) {
+  void Compare(const arrow::Table& got, const arrow::Table& expected,
+               const std::vector<std::string>& names) {
     ASSERT_EQ(got.num_rows(), expected.num_rows());
     ASSERT_EQ(got.num_columns(), static_cast<int>(names.size()));
     arrow::EqualOptions nan_is_nan = arrow::EqualOptions::Defaults().nans_equal(true);
@@ -102,8 +109,10 @@ class FixturesTest : public ::testing::TestWithParam<std::string> {
       auto want = expected.GetColumnByName(names[i]);
       ASSERT_NE(want, nullptr) << names[i];
       ASSERT_TRUE(column->type()->Equals(*want->type()))
-          << names[i] << ": " << column->type()->ToString() << ", expected " << want->type()->ToString();
-      ASSERT_TRUE(column->ValidateFull().ok()) << names[i] << ": " << column->ValidateFull().ToString();
+          << names[i] << ": " << column->type()->ToString() << ", expected "
+          << want->type()->ToString();
+      ASSERT_TRUE(column->ValidateFull().ok())
+          << names[i] << ": " << column->ValidateFull().ToString();
       ASSERT_TRUE(column->Equals(*want, nan_is_nan))
           << names[i] << "\ngot " << column->ToString() << "\nexpected " << want->ToString();
     }
@@ -113,7 +122,8 @@ class FixturesTest : public ::testing::TestWithParam<std::string> {
     return Columns(std::vector<Projection>(names.begin(), names.end()));
   }
 
-  void CheckScans(const Dataset& dataset, const arrow::Table& expected, const std::vector<std::string>& names) {
+  void CheckScans(const Dataset& dataset, const arrow::Table& expected,
+                  const std::vector<std::string>& names) {
     ScanOptions options;
     options.columns = ColumnsOf(names);
     auto whole = dataset.ToTable(options);
@@ -143,7 +153,8 @@ class FixturesTest : public ::testing::TestWithParam<std::string> {
     Compare(**taken, *TakeRowsOf(expected_shared, positions), names);
   }
 
-  void CheckQuery(const Dataset& dataset, const json& query, const std::shared_ptr<arrow::Table>& expected,
+  void CheckQuery(const Dataset& dataset, const json& query,
+                  const std::shared_ptr<arrow::Table>& expected,
                   const std::vector<std::string>& readable) {
     std::string kind = query["kind"];
     std::vector<std::string> names;
@@ -167,7 +178,8 @@ class FixturesTest : public ::testing::TestWithParam<std::string> {
       got = dataset.Take(rows, {.columns = ColumnsOf(names)});
     } else if (kind == "take_row_ids") {
       rows = query["rows"].get<std::vector<int64_t>>();
-      got = dataset.TakeRowIds(query["row_ids"].get<std::vector<uint64_t>>(), {.columns = ColumnsOf(names)});
+      got = dataset.TakeRowIds(query["row_ids"].get<std::vector<uint64_t>>(),
+                               {.columns = ColumnsOf(names)});
     } else {
       ScanOptions options;
       options.columns = ColumnsOf(names);
@@ -187,7 +199,8 @@ class FixturesTest : public ::testing::TestWithParam<std::string> {
       }
     }
     if (!got.ok() && IsUnsupported(got.status())) {
-      AddGap(kind == "filter" ? "filter " + query["filter"].get<std::string>() : kind, got.status());
+      AddGap(kind == "filter" ? "filter " + query["filter"].get<std::string>() : kind,
+             got.status());
       return;
     }
     ASSERT_TRUE(got.ok()) << got.status().ToString();
@@ -229,7 +242,8 @@ TEST_P(FixturesTest, ScansAndQueriesGiveTheExpectedRows) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cases, FixturesTest, ::testing::ValuesIn(testing::CaseNames(FixturesDir())),
+INSTANTIATE_TEST_SUITE_P(Cases, FixturesTest,
+                         ::testing::ValuesIn(testing::CaseNames(FixturesDir())),
                          [](const auto& info) { return info.param; });
 
 TEST(Fixtures, AreThere) {

@@ -39,7 +39,8 @@ bool ConstantFixed(const LeafValues& values) {
   }
   const uint64_t first = FirstValid(values);
   for (uint64_t i = first + 1; i < values.length; ++i) {
-    if (std::memcmp(data + i * width, data + first * width, width) != 0 && values.is_valid(i)) return false;
+    if (std::memcmp(data + i * width, data + first * width, width) != 0 && values.is_valid(i))
+      return false;
   }
   return true;
 }
@@ -79,7 +80,8 @@ std::string ScalarBuffer(const LeafValues& values, std::string_view scalar) {
 }  // namespace
 
 EncodedPage EncodeAllNull(uint64_t length) {
-  return {.buffers = {}, .encoding = wire::WriteConstantPage({wire::LayerKind::kNullableItem}, {}),
+  return {.buffers = {},
+          .encoding = wire::WriteConstantPage({wire::LayerKind::kNullableItem}, {}),
           .length = length};
 }
 
@@ -113,7 +115,8 @@ EncodedPage EncodeScalar(const LeafValues& values) {
     page.buffers.push_back(std::make_shared<arrow::Buffer>(nullptr, 0));
     page.buffers.push_back(arrow::Buffer::FromVector(levels.Raw()));
   }
-  page.encoding = wire::WriteConstantPage({layer}, is_inline ? std::string_view(scalar) : std::string_view());
+  page.encoding =
+      wire::WriteConstantPage({layer}, is_inline ? std::string_view(scalar) : std::string_view());
   return page;
 }
 

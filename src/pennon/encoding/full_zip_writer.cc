@@ -84,11 +84,13 @@ std::vector<uint8_t> IndexBytes(const std::vector<uint64_t>& starts) {
   return end <= UINT32_MAX ? NarrowIndex<uint32_t>(starts) : NarrowIndex<uint64_t>(starts);
 }
 
-arrow::Result<std::vector<BufferPtr>> ZipVariable(const LeafValues& values, arrow::MemoryPool* pool) {
+arrow::Result<std::vector<BufferPtr>> ZipVariable(const LeafValues& values,
+                                                  arrow::MemoryPool* pool) {
   const bool nullable = values.validity != nullptr;
   const uint64_t width = static_cast<uint64_t>(values.type.offset_bits) / 8;
   const uint64_t bytes = values.value_start(values.length) - values.value_start(0);
-  const uint64_t total = bytes + (values.length - values.null_count) * width + (nullable ? values.length : 0);
+  const uint64_t total =
+      bytes + (values.length - values.null_count) * width + (nullable ? values.length : 0);
   ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::Buffer> out,
                         arrow::AllocateBuffer(static_cast<int64_t>(total), pool));
   std::vector<uint64_t> starts;
@@ -108,7 +110,8 @@ arrow::Result<std::vector<BufferPtr>> ZipVariable(const LeafValues& values, arro
     at += size;
   }
   starts.push_back(static_cast<uint64_t>(at - begin));
-  return std::vector<BufferPtr>{BufferPtr(std::move(out)), arrow::Buffer::FromVector(IndexBytes(starts))};
+  return std::vector<BufferPtr>{BufferPtr(std::move(out)),
+                                arrow::Buffer::FromVector(IndexBytes(starts))};
 }
 
 }  // namespace
@@ -126,7 +129,8 @@ arrow::Result<EncodedPage> EncodeFullZip(const LeafValues& values, arrow::Memory
     uint64_t record_bytes = values.type.bits_per_slot() / 8;
     for (const ItemBits& items : item_bits) record_bytes += items.bytes();
     if (record_bytes > UINT32_MAX / 8) {
-      return Unsupported("", "The format holds values of up to 512 MiB, bytes of one value: ", record_bytes);
+      return Unsupported(
+          "", "The format holds values of up to 512 MiB, bytes of one value: ", record_bytes);
     }
     message.bits_per_value = static_cast<uint32_t>(record_bytes * 8);
     message.value_compression = wire::WriteFlat(values.type.bits_per_item);

@@ -1,12 +1,13 @@
 // Writes a full-zip page: one record a value, back to back
 //
 //   [1 byte: 1 = null, 0 = valid; only if the page has nulls]
-//   fixed width    [validity of the items of each list layer that has nulls][items]    null records too
-//   variable       [u32 or u64 length][bytes]                                          nothing for nulls
+//   fixed width    [validity of the items of each list layer that has nulls][items]    null records
+//   too variable       [u32 or u64 length][bytes]                                          nothing
+//   for nulls
 //
-// and for variable width an index of rows + 1 record positions in 1, 2, 4 or 8 bytes each. Without nulls fixed-width
-// values are the plain array, borrowed from the input.
-// Source: docs/format-notes.md, "FullZipLayout".
+// and for variable width an index of rows + 1 record positions in 1, 2, 4 or 8 bytes each. Without
+// nulls fixed-width values are the plain array, borrowed from the input. Source:
+// docs/format-notes.md, "FullZipLayout".
 #pragma once
 
 #include <arrow/memory_pool.h>

@@ -29,15 +29,14 @@ arrow::Result<BufferPtr> TakeValidity(const arrow::ArrayData& values, arrow::Mem
   return RealignBits(values.buffers[0], values.offset, values.length, pool);
 }
 
-// Validity of the children of a list layer: `validity`, but valid below every null of `parents` (a bitmap of
-// `parent_count` bits, each parent has `run` children). Null when all end up valid.
-arrow::Result<BufferPtr> ItemValidity(BufferPtr validity, const BufferPtr& parents, int64_t parent_count,
-                                      int64_t run, arrow::MemoryPool* pool) {
+// Validity of the children of a list layer: `validity`, but valid below every null of `parents` (a
+// bitmap of `parent_count` bits, each parent has `run` children). Null when all end up valid.
+arrow::Result<BufferPtr> ItemValidity(BufferPtr validity, const BufferPtr& parents,
+                                      int64_t parent_count, int64_t run, arrow::MemoryPool* pool) {
   if (validity == nullptr) return nullptr;
   const int64_t count = parent_count * run;
   if (parents != nullptr) {
-    ARROW_ASSIGN_OR_RAISE(validity,
-                          arrow::internal::CopyBitmap(pool, validity->data(), 0, count));
+    ARROW_ASSIGN_OR_RAISE(validity, arrow::internal::CopyBitmap(pool, validity->data(), 0, count));
     uint8_t* bits = validity->mutable_data();
     arrow::internal::SetBitRunReader nulls(parents->data(), 0, parent_count);
     int64_t end = 0;
@@ -64,15 +63,16 @@ arrow::Result<BufferPtr> ZeroNulls(const BufferPtr& data, const BufferPtr& valid
           std::memcpy(out->mutable_data() + position * bits / 8, data->data() + position * bits / 8,
                       static_cast<size_t>(run * bits / 8));
         } else {
-          arrow::internal::CopyBitmap(data->data(), position * bits, run * bits, out->mutable_data(),
-                                      position * bits);
+          arrow::internal::CopyBitmap(data->data(), position * bits, run * bits,
+                                      out->mutable_data(), position * bits);
         }
       });
   return BufferPtr(std::move(out));
 }
 
 arrow::Status MissingBuffer() {
-  return InvalidInput("An Arrow array to write has values but no buffer for them; give a valid array");
+  return InvalidInput(
+      "An Arrow array to write has values but no buffer for them; give a valid array");
 }
 
 // Fills data and item_validity of fixed-width values, lists included.
@@ -140,7 +140,8 @@ arrow::Status CompactVariable(LeafValues* out, arrow::MemoryPool* pool) {
 }
 
 template <typename Offset>
-arrow::Status TakeVariable(const arrow::ArrayData& values, LeafValues* out, arrow::MemoryPool* pool) {
+arrow::Status TakeVariable(const arrow::ArrayData& values, LeafValues* out,
+                           arrow::MemoryPool* pool) {
   if (values.buffers[1] == nullptr) return MissingBuffer();
   out->offsets = arrow::SliceBuffer(values.buffers[1], values.offset * sizeof(Offset),
                                     (values.length + 1) * sizeof(Offset));
@@ -149,13 +150,15 @@ arrow::Status TakeVariable(const arrow::ArrayData& values, LeafValues* out, arro
   bool garbage = false;
   for (uint64_t i = 0; i < out->length; ++i) {
     if (offsets[i] > offsets[i + 1]) {
-      return InvalidInput("An Arrow array of strings to write has decreasing offsets, at value ", i);
+      return InvalidInput("An Arrow array of strings to write has decreasing offsets, at value ",
+                          i);
     }
     garbage |= offsets[i] != offsets[i + 1] && !out->is_valid(i);
   }
   if (offsets[0] < 0 || offsets[out->length] > out->data->size()) {
-    return InvalidInput("An Arrow array of strings to write has offsets outside its bytes: expected 0 to ",
-                        out->data->size(), ", found ", offsets[0], " to ", offsets[out->length]);
+    return InvalidInput(
+        "An Arrow array of strings to write has offsets outside its bytes: expected 0 to ",
+        out->data->size(), ", found ", offsets[0], " to ", offsets[out->length]);
   }
   return garbage ? CompactVariable<Offset>(out, pool) : arrow::Status::OK();
 }
@@ -167,8 +170,8 @@ arrow::Result<LeafValues> LeafValues::Make(const LeafType& type, const arrow::Ar
   LeafValues out;
   out.type = type;
   out.length = static_cast<uint64_t>(values.length);
-  out.null_count = type.kind == LeafKind::kNull ? out.length
-                                                : static_cast<uint64_t>(values.GetNullCount());
+  out.null_count =
+      type.kind == LeafKind::kNull ? out.length : static_cast<uint64_t>(values.GetNullCount());
   if (out.all_null()) return out;
   ARROW_ASSIGN_OR_RAISE(out.validity, TakeValidity(values, pool));
   if (type.kind == LeafKind::kFixed) {
@@ -181,9 +184,11 @@ arrow::Result<LeafValues> LeafValues::Make(const LeafType& type, const arrow::Ar
   return out;
 }
 
-uint64_t ValueBytes(const LeafType& type, const arrow::ArrayData& values, int64_t first, int64_t count) {
+uint64_t ValueBytes(const LeafType& type, const arrow::ArrayData& values, int64_t first,
+                    int64_t count) {
   if (count == 0 || type.kind == LeafKind::kNull) return 0;
-  if (type.kind == LeafKind::kFixed) return static_cast<uint64_t>(count) * type.bits_per_slot() / 8 + 1;
+  if (type.kind == LeafKind::kFixed)
+    return static_cast<uint64_t>(count) * type.bits_per_slot() / 8 + 1;
   if (values.buffers[1] == nullptr) return 0;
   const uint64_t width = static_cast<uint64_t>(type.offset_bits) / 8;
   uint64_t bytes = static_cast<uint64_t>(count) * width;

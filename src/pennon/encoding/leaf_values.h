@@ -26,20 +26,22 @@ struct LeafValues {
   uint64_t null_count = 0;
   /// Validity of the slots, value 0 at bit 0 of byte 0; null if there is no null.
   std::shared_ptr<arrow::Buffer> validity;
-  /// One for each dimension of the type, outermost first: validity of the children of that list layer, bit 0
-  /// first, or null if all are valid. Children of null lists count as valid.
+  /// One for each dimension of the type, outermost first: validity of the children of that list
+  /// layer, bit 0 first, or null if all are valid. Children of null lists count as valid.
   std::vector<std::shared_ptr<arrow::Buffer>> item_validity;
-  /// kFixed: the items, value 0 at bit 0 of byte 0; null slots are zero. kVariable: the bytes that `offsets`
-  /// cut. Null if nothing but nulls is there.
+  /// kFixed: the items, value 0 at bit 0 of byte 0; null slots are zero. kVariable: the bytes that
+  /// `offsets` cut. Null if nothing but nulls is there.
   std::shared_ptr<arrow::Buffer> data;
-  /// kVariable: length + 1 offsets of type.offset_bits bits, which need not start at 0. Null slots are empty.
+  /// kVariable: length + 1 offsets of type.offset_bits bits, which need not start at 0. Null slots
+  /// are empty.
   std::shared_ptr<arrow::Buffer> offsets;
 
   bool all_null() const { return null_count == length; }
   bool is_valid(uint64_t i) const {
     return validity == nullptr || (validity->data()[i / 8] >> (i % 8) & 1) != 0;
   }
-  /// kFixed: the bytes of whole values [first, first + count), whose bits must start and end on bytes.
+  /// kFixed: the bytes of whole values [first, first + count), whose bits must start and end on
+  /// bytes.
   std::span<const uint8_t> fixed_bytes(uint64_t first, uint64_t count) const {
     const uint64_t bits = type.bits_per_slot();
     return {data->data() + first * bits / 8, static_cast<size_t>(count * bits / 8)};
@@ -65,6 +67,7 @@ struct LeafValues {
 };
 
 /// Bytes that rows [first, first + count) of `values`, an array of `type`, take without nulls.
-uint64_t ValueBytes(const LeafType& type, const arrow::ArrayData& values, int64_t first, int64_t count);
+uint64_t ValueBytes(const LeafType& type, const arrow::ArrayData& values, int64_t first,
+                    int64_t count);
 
 }  // namespace pennon::encoding

@@ -28,8 +28,10 @@ std::string LevelWriter::encoding() const {
   return packed_ ? wire::WriteOutOfLineBitpacking(kLevelBits, kWidth) : wire::WriteFlat(kLevelBits);
 }
 
-arrow::Status LevelWriter::AppendChunk(uint64_t first, uint64_t count, std::vector<uint8_t>* out) const {
-  const std::span<const uint8_t> words(reinterpret_cast<const uint8_t*>(levels_.data() + first), 2 * count);
+arrow::Status LevelWriter::AppendChunk(uint64_t first, uint64_t count,
+                                       std::vector<uint8_t>* out) const {
+  const std::span<const uint8_t> words(reinterpret_cast<const uint8_t*>(levels_.data() + first),
+                                       2 * count);
   if (packed_) return EncodeOutOfLineBitpacking(words, kLevelBits, kWidth, out);
   out->insert(out->end(), words.begin(), words.end());
   return arrow::Status::OK();

@@ -1,5 +1,6 @@
 // Definition levels of a page without lists: level 1 = null, 0 = valid, as u16 words in block form.
-// One encoding serves all chunks of a page: OutOfLineBitpacking at one bit, or Flat when packing saves nothing.
+// One encoding serves all chunks of a page: OutOfLineBitpacking at one bit, or Flat when packing
+// saves nothing.
 #pragma once
 
 #include <cstdint>

@@ -23,8 +23,8 @@ namespace {
 using Bytes = std::vector<uint8_t>;
 
 constexpr uint64_t kMaxChunkValues = 4096;
-constexpr uint64_t kChunkBytes = 8186;           // of value buffers of fixed width
-constexpr uint64_t kVariableChunkBytes = 4096;   // of offsets and bytes
+constexpr uint64_t kChunkBytes = 8186;          // of value buffers of fixed width
+constexpr uint64_t kVariableChunkBytes = 4096;  // of offsets and bytes
 constexpr uint64_t kMaxVariableValues = 2048;
 constexpr uint64_t kLargestChunk21 = 32 * 1024;  // the words of 2.1 count no more
 constexpr uint64_t kLargestChunk22 = uint64_t{1} << 31;
@@ -42,7 +42,8 @@ struct ValuePlan {
   std::string encoding;
   std::vector<ValueBuffer> buffers;  // kFlat: validity of list layers, then the items
   uint64_t num_buffers = 1;
-  uint64_t chunk_values = kMaxChunkValues;  // of every chunk but the last; kVariable: decided on the way
+  uint64_t chunk_values =
+      kMaxChunkValues;  // of every chunk but the last; kVariable: decided on the way
 };
 
 std::span<const uint8_t> WordsOf(const LeafValues& values, uint64_t first, uint64_t count) {
@@ -141,7 +142,8 @@ ValuePlan PlanValues(const LeafValues& values) {
   return plan;
 }
 
-// Values of the next chunk of strings, from `first` on: what is left, if it fits, or a power of two.
+// Values of the next chunk of strings, from `first` on: what is left, if it fits, or a power of
+// two.
 uint64_t VariableChunkValues(const LeafValues& values, uint64_t first) {
   const uint64_t width = static_cast<uint64_t>(values.type.offset_bits) / 8;
   const uint64_t start = values.value_start(first);
@@ -151,7 +153,8 @@ uint64_t VariableChunkValues(const LeafValues& values, uint64_t first) {
   const uint64_t left = values.length - first;
   if (left <= 2 || (left <= kMaxVariableValues && bytes(left) <= kVariableChunkBytes)) return left;
   uint64_t count = 2;
-  while (2 * count < left && 2 * count <= kMaxVariableValues && bytes(2 * count) <= kVariableChunkBytes) {
+  while (2 * count < left && 2 * count <= kMaxVariableValues &&
+         bytes(2 * count) <= kVariableChunkBytes) {
     count *= 2;
   }
   return count;
@@ -167,27 +170,33 @@ class ChunkWriter {
     body_.reserve(ExpectedBytes());
     for (uint64_t at = 0; at < values_.length;) {
       const uint64_t left = values_.length - at;
-      const uint64_t count = plan_.form == ValueForm::kVariable ? VariableChunkValues(values_, at)
-                                                                : std::min(plan_.chunk_values, left);
+      const uint64_t count = plan_.form == ValueForm::kVariable
+                                 ? VariableChunkValues(values_, at)
+                                 : std::min(plan_.chunk_values, left);
       ARROW_RETURN_NOT_OK(WriteChunk(at, count, count == left));
       at += count;
     }
     return arrow::Status::OK();
   }
 
-  std::shared_ptr<arrow::Buffer> TakeWords() { return arrow::Buffer::FromVector(std::move(words_)); }
+  std::shared_ptr<arrow::Buffer> TakeWords() {
+    return arrow::Buffer::FromVector(std::move(words_));
+  }
   std::shared_ptr<arrow::Buffer> TakeBody() { return arrow::Buffer::FromVector(std::move(body_)); }
 
  private:
   uint64_t ExpectedBytes() const {
-    const uint64_t values = values_.type.kind == LeafKind::kVariable
-                                ? values_.value_start(values_.length) - values_.value_start(0) +
-                                      values_.length * static_cast<uint64_t>(values_.type.offset_bits) / 8
-                                : values_.length * values_.type.bits_per_slot() / 8;
+    const uint64_t values =
+        values_.type.kind == LeafKind::kVariable
+            ? values_.value_start(values_.length) - values_.value_start(0) +
+                  values_.length * static_cast<uint64_t>(values_.type.offset_bits) / 8
+            : values_.length * values_.type.bits_per_slot() / 8;
     return values + values / 64 + values_.length / 4 + 64;
   }
 
-  void PutNumber(size_t at, uint64_t value, size_t width) { std::memcpy(body_.data() + at, &value, width); }
+  void PutNumber(size_t at, uint64_t value, size_t width) {
+    std::memcpy(body_.data() + at, &value, width);
+  }
   void Pad() { body_.resize((body_.size() + 7) / 8 * 8); }
 
   arrow::Status WriteChunk(uint64_t first, uint64_t count, bool last) {
@@ -207,13 +216,17 @@ class ChunkWriter {
     ARROW_RETURN_NOT_OK(AppendValues(first, count));
     const uint64_t bytes = body_.size() - start;
     if (bytes > (large_ ? kLargestChunk22 : kLargestChunk21)) {
-      return Unsupported("", "Values of this size do not fit the chunks of the storage version; write a newer "
-                             "one. Bytes of ", count, " values: ", bytes);
+      return Unsupported(
+          "",
+          "Values of this size do not fit the chunks of the storage version; write a newer "
+          "one. Bytes of ",
+          count, " values: ", bytes);
     }
     for (size_t i = 0; i < sizes_.size(); ++i) {
       PutNumber(start + level_bytes + i * size_width, sizes_[i], size_width);
     }
-    const uint64_t word = (bytes / 8 - 1) << 4 | (last ? 0 : static_cast<uint64_t>(std::countr_zero(count)));
+    const uint64_t word =
+        (bytes / 8 - 1) << 4 | (last ? 0 : static_cast<uint64_t>(std::countr_zero(count)));
     const uint8_t* word_bytes = reinterpret_cast<const uint8_t*>(&word);
     words_.insert(words_.end(), word_bytes, word_bytes + size_width);
     return arrow::Status::OK();
@@ -237,7 +250,8 @@ class ChunkWriter {
         break;
       case ValueForm::kRle:
         run_lengths_.clear();
-        ARROW_RETURN_NOT_OK(EncodeRleMiniBlock(WordsOf(values_, first, count), bits, &body_, &run_lengths_));
+        ARROW_RETURN_NOT_OK(
+            EncodeRleMiniBlock(WordsOf(values_, first, count), bits, &body_, &run_lengths_));
         EndBuffer(at);
         return AppendRunLengths();
       case ValueForm::kVariable: {
@@ -269,8 +283,8 @@ class ChunkWriter {
       body_.insert(body_.end(), buffer.data + begin / 8, buffer.data + (begin + bits) / 8);
     } else {
       body_.resize(at + (bits + 7) / 8);
-      arrow::internal::CopyBitmap(buffer.data, static_cast<int64_t>(begin), static_cast<int64_t>(bits),
-                                  body_.data() + at, 0);
+      arrow::internal::CopyBitmap(buffer.data, static_cast<int64_t>(begin),
+                                  static_cast<int64_t>(bits), body_.data() + at, 0);
     }
     EndBuffer(at);
   }
@@ -296,7 +310,8 @@ arrow::Result<EncodedPage> EncodeMiniBlock(const LeafValues& values, int minor) 
   wire::MiniBlockMessage message;
   message.def_compression = levels.encoding();
   message.value_compression = plan.encoding;
-  message.layers = {levels.has_levels() ? wire::LayerKind::kNullableItem : wire::LayerKind::kAllValidItem};
+  message.layers = {levels.has_levels() ? wire::LayerKind::kNullableItem
+                                        : wire::LayerKind::kAllValidItem};
   message.num_buffers = plan.num_buffers;
   message.num_items = values.length;
   message.has_large_chunk = minor >= 2;

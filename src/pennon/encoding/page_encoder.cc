@@ -7,7 +7,6 @@
 #include "pennon/encoding/leaf_values.h"
 #include "pennon/encoding/mini_block_writer.h"
 #include "pennon/encoding/v20_page_writer.h"
-#include "pennon/encoding/v20_page_writer.h"
 
 namespace pennon::encoding {
 namespace {
@@ -34,8 +33,8 @@ bool ScalarPays(const LeafValues& values) {
 
 }  // namespace
 
-arrow::Result<EncodedPage> EncodePage(const LeafType& type, const arrow::ArrayData& values, int minor,
-                                      arrow::MemoryPool* pool) {
+arrow::Result<EncodedPage> EncodePage(const LeafType& type, const arrow::ArrayData& values,
+                                      int minor, arrow::MemoryPool* pool) {
   ARROW_ASSIGN_OR_RAISE(LeafValues leaf, LeafValues::Make(type, values, pool));
   if (minor == 0) return EncodeV20Page(leaf, pool);
   if (leaf.all_null()) return EncodeAllNull(leaf.length);

@@ -3,8 +3,9 @@
 //   2.0          a tree of array encodings (v20_page_writer.h)
 //   2.1, 2.2     all null                     -> constant, no buffers
 //                2.2, all values equal        -> constant with a scalar
-//                values below 256 bytes       -> mini-block (chunks of a few KiB, decoded as a unit)
-//                larger ones                  -> full-zip (one record a value, addressable by row)
+//                values below 256 bytes       -> mini-block (chunks of a few KiB, decoded as a
+//                unit) larger ones                  -> full-zip (one record a value, addressable by
+//                row)
 // Source: docs/format-notes.md, "Writing".
 #pragma once
 
@@ -24,14 +25,15 @@ namespace pennon::encoding {
 
 /// A page ready to be placed in a file.
 struct EncodedPage {
-  std::vector<std::shared_ptr<arrow::Buffer>> buffers;  ///< in the order of the page; may borrow the values
+  std::vector<std::shared_ptr<arrow::Buffer>>
+      buffers;           ///< in the order of the page; may borrow the values
   std::string encoding;  ///< serialised PageLayout, or ArrayEncoding in 2.0
   uint64_t length = 0;   ///< values in the page
 };
 
-/// Encodes `values`, an array of `type` with 1 to 2^32 - 1 values, for files of version 2.`minor` (0 to 2). Values that
-/// no layout of the version can hold are a kUnsupported error.
-arrow::Result<EncodedPage> EncodePage(const LeafType& type, const arrow::ArrayData& values, int minor,
-                                      arrow::MemoryPool* pool);
+/// Encodes `values`, an array of `type` with 1 to 2^32 - 1 values, for files of version 2.`minor`
+/// (0 to 2). Values that no layout of the version can hold are a kUnsupported error.
+arrow::Result<EncodedPage> EncodePage(const LeafType& type, const arrow::ArrayData& values,
+                                      int minor, arrow::MemoryPool* pool);
 
 }  // namespace pennon::encoding

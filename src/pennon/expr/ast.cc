@@ -27,9 +27,11 @@ std::string Excerpt(std::string_view sql, int position) {
 arrow::Status ErrorAt(std::string_view sql, int position, const std::string& message) {
   if (sql.empty() || position <= 0) return InvalidInput("invalid expression: ", message);
   std::string excerpt = Excerpt(sql, position);
-  if (excerpt.empty())
-    return InvalidInput("invalid expression: ", message, ", at the end of the text");
-  return InvalidInput("invalid expression: ", message, ", at character ", position, ", near `",
+  if (excerpt.empty()) {
+    return InvalidInput("invalid expression: ", message, ", at position ", position,
+                        ", the end of the text");
+  }
+  return InvalidInput("invalid expression: ", message, ", at position ", position, ", near `",
                       excerpt, "`");
 }
 

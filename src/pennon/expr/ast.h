@@ -58,7 +58,7 @@ struct Ast {
   std::shared_ptr<const arrow::compute::FunctionOptions> options;
 };
 
-/// Returns the error "invalid expression: `message` at character N, near `…`" (kInvalidInput).
+/// Returns the error "invalid expression: `message` at position N, near `…`" (kInvalidInput).
 /// `sql` may be empty, when the expression did not come from text.
 arrow::Status ErrorAt(std::string_view sql, int position, const std::string& message);
 

@@ -104,15 +104,15 @@ TEST(Expression, ListsTheColumnsItReadsInSchemaOrder) {
 TEST(Expression, NamesThePlaceOfAFault) {
   EXPECT_TRUE(
       Has(Values("i = 1 AND nothere = 2"),
-          "there is no column nothere among i, t, s, ny, at character 11, near `nothere = 2`"));
-  EXPECT_TRUE(Has(Values("i = 'ten'"), "at character 5, near `'ten'`"));
-  EXPECT_TRUE(Has(Values("i = (SELECT 1)"), "at character 5"));
-  EXPECT_TRUE(Has(Values("i = 1 AND"), "at the end of the text"));
+          "there is no column nothere among i, t, s, ny, at position 11, near `nothere = 2`"));
+  EXPECT_TRUE(Has(Values("i = 'ten'"), "at position 5, near `'ten'`"));
+  EXPECT_TRUE(Has(Values("i = (SELECT 1)"), "at position 5"));
+  EXPECT_TRUE(Has(Values("i = 1 AND"), "at position 10, the end of the text"));
   EXPECT_TRUE(Has(Values("sum(i) > 1"),
-                  "an aggregate is not supported in an expression: sum, at character 1"));
-  EXPECT_TRUE(Has(Values("frob(i)"), "there is no function frob, at character 1"));
+                  "an aggregate is not supported in an expression: sum, at position 1"));
+  EXPECT_TRUE(Has(Values("frob(i)"), "there is no function frob, at position 1"));
   EXPECT_TRUE(Has(Values("s = 'ï' AND i ~ 2"), "the operator ~ is not supported"));
-  EXPECT_TRUE(Has(Values("CAST(i AS frob)"), "at character 11"));
+  EXPECT_TRUE(Has(Values("CAST(i AS frob)"), "at position 11"));
   EXPECT_TRUE(Has(Values("i = 1, 2"), "a row of values is not supported"));
 }
 

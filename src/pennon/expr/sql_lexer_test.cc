@@ -34,14 +34,14 @@ TEST(SqlLexer, QuotesColumnsThatWordsMean) {
 }
 
 TEST(SqlLexer, NamesThePlaceOfAFault) {
-  EXPECT_NE(Rewrite("ä = 'x").find("at character 5, near `'x`"), std::string::npos)
+  EXPECT_NE(Rewrite("ä = 'x").find("at position 5, near `'x`"), std::string::npos)
       << Rewrite("ä = 'x");
-  EXPECT_NE(Rewrite("a = 1 ; b").find("at character 7"), std::string::npos);
-  EXPECT_NE(Rewrite("a = (1").find("at character 5"), std::string::npos);
-  EXPECT_NE(Rewrite("a = 1)").find("at character 6"), std::string::npos);
-  EXPECT_NE(Rewrite("a = $1").find("at character 5"), std::string::npos);
-  EXPECT_NE(Rewrite("a = 1x").find("at character 5"), std::string::npos);
-  EXPECT_NE(Rewrite("a /* b").find("at character 3"), std::string::npos);
+  EXPECT_NE(Rewrite("a = 1 ; b").find("at position 7"), std::string::npos);
+  EXPECT_NE(Rewrite("a = (1").find("at position 5"), std::string::npos);
+  EXPECT_NE(Rewrite("a = 1)").find("at position 6"), std::string::npos);
+  EXPECT_NE(Rewrite("a = $1").find("at position 5"), std::string::npos);
+  EXPECT_NE(Rewrite("a = 1x").find("at position 5"), std::string::npos);
+  EXPECT_NE(Rewrite("a /* b").find("at position 3"), std::string::npos);
   EXPECT_NE(Rewrite(" ; ").find("empty"), std::string::npos);
   EXPECT_NE(Rewrite("a = '\xff'").find("UTF-8"), std::string::npos);
   EXPECT_NE(Rewrite(std::string(kMaxSqlBytes + 1, 'a')).find("too long"), std::string::npos);

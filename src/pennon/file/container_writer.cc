@@ -40,19 +40,22 @@ void AppendTable(const std::vector<Extent>& extents, std::string* out) {
 
 }  // namespace
 
-void ContainerWriter::AddPage(size_t column, const encoding::EncodedPage& page, uint64_t first_row) {
+void ContainerWriter::AddPage(size_t column, const encoding::EncodedPage& page,
+                              uint64_t first_row) {
   wire::PageEntry entry;
   entry.length = page.length;
   entry.encoding = page.encoding;
   entry.priority = version_.minor == 0 ? 0 : first_row;
   size_t needed = bytes_.size() + kTailRoom;
-  for (const auto& buffer : page.buffers) needed += static_cast<size_t>(buffer->size()) + kAlignment;
+  for (const auto& buffer : page.buffers)
+    needed += static_cast<size_t>(buffer->size()) + kAlignment;
   if (needed > bytes_.capacity()) bytes_.reserve(std::max(needed, 2 * bytes_.capacity()));
   for (const auto& buffer : page.buffers) {
     entry.buffer_offsets.push_back(bytes_.size());
     entry.buffer_sizes.push_back(static_cast<uint64_t>(buffer->size()));
     if (buffer->size() > 0) {
-      bytes_.append(reinterpret_cast<const char*>(buffer->data()), static_cast<size_t>(buffer->size()));
+      bytes_.append(reinterpret_cast<const char*>(buffer->data()),
+                    static_cast<size_t>(buffer->size()));
     }
     bytes_.append((kAlignment - bytes_.size() % kAlignment) % kAlignment, kPadding);
   }
@@ -62,7 +65,8 @@ void ContainerWriter::AddPage(size_t column, const encoding::EncodedPage& page, 
 std::string ContainerWriter::Finish(std::span<const Field> fields, uint64_t length) {
   const std::string message =
       version_.minor == 0 ? "lance.encodings.ArrayEncoding" : "lance.encodings21.PageLayout";
-  const Extent descriptor = Place(wire::WriteFileDescriptor(schema::FlattenFields(fields), length), &bytes_);
+  const Extent descriptor =
+      Place(wire::WriteFileDescriptor(schema::FlattenFields(fields), length), &bytes_);
   const uint64_t metadata_start = bytes_.size();
   std::vector<Extent> column_extents;
   for (const auto& pages : columns_) {

@@ -25,13 +25,15 @@ namespace pennon::file {
 /// A file under construction, in memory.
 class ContainerWriter {
  public:
-  ContainerWriter(size_t num_columns, FileVersion version) : version_(version), columns_(num_columns) {}
+  ContainerWriter(size_t num_columns, FileVersion version)
+      : version_(version), columns_(num_columns) {}
 
-  /// Places the buffers of `page`, the next of column `column`, whose first value is row `first_row`.
+  /// Places the buffers of `page`, the next of column `column`, whose first value is row
+  /// `first_row`.
   void AddPage(size_t column, const encoding::EncodedPage& page, uint64_t first_row);
 
-  /// Writes all that follows the pages and gives the file. `fields` are described, `length` is that of the
-  /// longest column. Called once.
+  /// Writes all that follows the pages and gives the file. `fields` are described, `length` is that
+  /// of the longest column. Called once.
   std::string Finish(std::span<const Field> fields, uint64_t length);
 
  private:

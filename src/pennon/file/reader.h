@@ -34,9 +34,10 @@ struct FileVersion {
 
 /// An open data file. Immutable but for its lazily filled metadata; thread-safe.
 ///
-/// Opening reads the tail (footer, offset tables); a column's metadata is read and checked at its first
-/// use and kept. Everything in the file is untrusted: a defect is a kCorrupt error, an encoding or type
-/// that pennon does not read yet is a kUnsupported error naming the column and the encoding.
+/// Opening reads the tail (footer, offset tables); a column's metadata is read and checked at its
+/// first use and kept. Everything in the file is untrusted: a defect is a kCorrupt error, an
+/// encoding or type that pennon does not read yet is a kUnsupported error naming the column and the
+/// encoding.
 class FileReader {
  public:
   virtual ~FileReader() = default;
@@ -52,11 +53,12 @@ class FileReader {
   /// Bytes that the pages of column `column` take in the file.
   virtual arrow::Result<uint64_t> ColumnBytes(int column) const = 0;
 
-  /// Reads rows of the column(s) that hold `field`, of which `column` is the first, into an array of
-  /// `out_length` slots. `ranges` are ascending and disjoint both in rows and in output slots. Slots that
-  /// no range names are valid and zero (or empty), their content is not to be used; only bytes that the
-  /// ranges need are read, to within the encoding's access unit and coalescing across small gaps.
-  /// Buffers of the result are not shared with anyone: the caller may write into them.
+  /// Reads rows of the column(s) that hold `field`, of which `column` is the first, into an array
+  /// of `out_length` slots. `ranges` are ascending and disjoint both in rows and in output slots.
+  /// Slots that no range names are valid and zero (or empty), their content is not to be used; only
+  /// bytes that the ranges need are read, to within the encoding's access unit and coalescing
+  /// across small gaps. Buffers of the result are not shared with anyone: the caller may write into
+  /// them.
   virtual arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(const Field& field, int column,
                                                                 std::span<const RowRange> ranges,
                                                                 uint64_t out_length) const = 0;

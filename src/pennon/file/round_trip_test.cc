@@ -1,4 +1,5 @@
-// What FileWriter writes, FileReader reads: every leaf type, version, null share and several lengths and shapes.
+// What FileWriter writes, FileReader reads: every leaf type, version, null share and several
+// lengths and shapes.
 #include <algorithm>
 #include <cstring>
 #include <random>
@@ -34,9 +35,10 @@ class Random {
   }
 
  private:
-  std::shared_ptr<arrow::ArrayData> MakeData(const std::shared_ptr<arrow::DataType>& type, int64_t length,
-                                             double null_share, Shape shape) {
-    if (type->id() == arrow::Type::NA) return arrow::ArrayData::Make(type, length, {nullptr}, length);
+  std::shared_ptr<arrow::ArrayData> MakeData(const std::shared_ptr<arrow::DataType>& type,
+                                             int64_t length, double null_share, Shape shape) {
+    if (type->id() == arrow::Type::NA)
+      return arrow::ArrayData::Make(type, length, {nullptr}, length);
     std::vector<std::shared_ptr<arrow::Buffer>> buffers = {Validity(length, null_share)};
     if (type->id() == arrow::Type::FIXED_SIZE_LIST) {
       const auto& list = static_cast<const arrow::FixedSizeListType&>(*type);
@@ -44,12 +46,15 @@ class Random {
                             shape == Shape::kSmall ? null_share : 0, Shape::kRandom);
       return arrow::ArrayData::Make(type, length, buffers, {items});
     }
-    const bool large = type->id() == arrow::Type::LARGE_STRING || type->id() == arrow::Type::LARGE_BINARY;
+    const bool large =
+        type->id() == arrow::Type::LARGE_STRING || type->id() == arrow::Type::LARGE_BINARY;
     if (large || type->id() == arrow::Type::STRING || type->id() == arrow::Type::BINARY) {
-      large ? AddStrings<int64_t>(length, shape, &buffers) : AddStrings<int32_t>(length, shape, &buffers);
+      large ? AddStrings<int64_t>(length, shape, &buffers)
+            : AddStrings<int32_t>(length, shape, &buffers);
     } else {
       const int64_t bits = static_cast<const arrow::FixedWidthType&>(*type).bit_width();
-      buffers.push_back(Bytes(bits == 1 ? (length + 7) / 8 : length * bits / 8, std::max<int64_t>(1, bits / 8), shape));
+      buffers.push_back(Bytes(bits == 1 ? (length + 7) / 8 : length * bits / 8,
+                              std::max<int64_t>(1, bits / 8), shape));
     }
     return arrow::ArrayData::Make(type, length, buffers);
   }
@@ -81,11 +86,13 @@ class Random {
   }
 
   template <typename Offset>
-  void AddStrings(int64_t length, Shape shape, std::vector<std::shared_ptr<arrow::Buffer>>* buffers) {
+  void AddStrings(int64_t length, Shape shape,
+                  std::vector<std::shared_ptr<arrow::Buffer>>* buffers) {
     std::vector<Offset> offsets = {0};
     for (int64_t i = 0; i < length; ++i) {
       const uint32_t limit = shape == Shape::kLong ? 600 : 20;
-      offsets.push_back(offsets.back() + static_cast<Offset>(shape == Shape::kConstant ? 3 : engine_() % limit));
+      offsets.push_back(offsets.back() +
+                        static_cast<Offset>(shape == Shape::kConstant ? 3 : engine_() % limit));
     }
     const int64_t size = offsets.back();
     buffers->push_back(arrow::Buffer::FromVector(std::move(offsets)));
@@ -98,11 +105,26 @@ class Random {
 };
 
 std::vector<std::shared_ptr<arrow::DataType>> Types() {
-  return {arrow::boolean(), arrow::int8(), arrow::uint16(), arrow::int32(), arrow::uint64(), arrow::float16(),
-          arrow::float32(), arrow::float64(), arrow::date32(), arrow::timestamp(arrow::TimeUnit::MICRO, "UTC"),
-          arrow::decimal128(38, 2), arrow::decimal256(76, 2), arrow::fixed_size_binary(5),
-          arrow::fixed_size_binary(300), arrow::utf8(), arrow::binary(), arrow::large_utf8(), arrow::null(),
-          arrow::fixed_size_list(arrow::float32(), 4), arrow::fixed_size_list(arrow::float32(), 100),
+  return {arrow::boolean(),
+          arrow::int8(),
+          arrow::uint16(),
+          arrow::int32(),
+          arrow::uint64(),
+          arrow::float16(),
+          arrow::float32(),
+          arrow::float64(),
+          arrow::date32(),
+          arrow::timestamp(arrow::TimeUnit::MICRO, "UTC"),
+          arrow::decimal128(38, 2),
+          arrow::decimal256(76, 2),
+          arrow::fixed_size_binary(5),
+          arrow::fixed_size_binary(300),
+          arrow::utf8(),
+          arrow::binary(),
+          arrow::large_utf8(),
+          arrow::null(),
+          arrow::fixed_size_list(arrow::float32(), 4),
+          arrow::fixed_size_list(arrow::float32(), 100),
           arrow::fixed_size_list(arrow::boolean(), 13),
           arrow::fixed_size_list(arrow::fixed_size_list(arrow::int16(), 3), 2),
           arrow::fixed_size_list(arrow::fixed_size_list(arrow::int32(), 9), 10)};
@@ -126,7 +148,8 @@ struct Case {
 class RoundTripTest : public ::testing::TestWithParam<Case> {};
 
 // Reads column `column` and compares with `expected`: once whole, once a few ranges.
-void ExpectColumn(const FileReader& reader, const Field& field, int column, const arrow::Array& expected) {
+void ExpectColumn(const FileReader& reader, const Field& field, int column,
+                  const arrow::Array& expected) {
   const uint64_t length = static_cast<uint64_t>(expected.length());
   ASSERT_EQ(*reader.ColumnLength(column), length);
   const RowRange whole{0, length, 0};
@@ -142,7 +165,8 @@ void ExpectColumn(const FileReader& reader, const Field& field, int column, cons
   got = arrow::MakeArray(*read);
   for (const RowRange& range : ranges) {
     EXPECT_TRUE(got->RangeEquals(expected, static_cast<int64_t>(range.out),
-                                 static_cast<int64_t>(range.out + range.count), static_cast<int64_t>(range.first)))
+                                 static_cast<int64_t>(range.out + range.count),
+                                 static_cast<int64_t>(range.first)))
         << field.type->ToString() << " rows from " << range.first;
   }
 }
@@ -156,7 +180,8 @@ TEST_P(RoundTripTest, EveryTypeReadsBack) {
     std::vector<std::shared_ptr<arrow::Array>> columns;
     for (const auto& type : Types()) {
       fields.push_back(MakeField(type, static_cast<int32_t>(fields.size())));
-      columns.push_back(random.Make(type, length + 4, param.null_share, param.shape)->Slice(3, length));
+      columns.push_back(
+          random.Make(type, length + 4, param.null_share, param.shape)->Slice(3, length));
     }
     auto writer = FileWriter::Make(fields, {2, param.minor}).ValueOrDie();
     for (size_t i = 0; i < columns.size(); ++i) {
@@ -166,7 +191,8 @@ TEST_P(RoundTripTest, EveryTypeReadsBack) {
     }
     const WrittenFile written = writer->Finish().ValueOrDie();
     ASSERT_TRUE(store->Put("/f.lance", written.bytes).ok());
-    auto opened = FileReader::Open(store->Open("/f.lance").ValueOrDie(), arrow::default_memory_pool());
+    auto opened =
+        FileReader::Open(store->Open("/f.lance").ValueOrDie(), arrow::default_memory_pool());
     ASSERT_TRUE(opened.ok()) << opened.status().ToString();
     EXPECT_EQ((*opened)->version(), written.version);
     for (size_t i = 0; i < columns.size(); ++i) {

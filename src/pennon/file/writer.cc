@@ -46,7 +46,8 @@ arrow::Result<encoding::LeafType> LeafTypeOf(const Field& field) {
   if (field.parent_id >= 0 || !field.children.empty()) {
     return refuse("pennon does not write columns with fields below them yet");
   }
-  if (field.metadata.contains("lance-encoding:blob")) return refuse("pennon does not write blob columns yet");
+  if (field.metadata.contains("lance-encoding:blob"))
+    return refuse("pennon does not write blob columns yet");
   arrow::Result<encoding::LeafType> made = encoding::LeafType::Make(StorageOf(*field.type));
   if (!made.ok()) return refuse("pennon cannot write this column: " + made.status().message());
   return made;
@@ -67,13 +68,14 @@ class Writer final : public FileWriter {
     }
     const Field& field = fields_[static_cast<size_t>(index)];
     if (!values.type()->Equals(*field.type)) {
-      return InvalidInput("Values to write have not the type of their column ", field.name, ": expected ",
-                          field.type->ToString(), ", found ", values.type()->ToString());
+      return InvalidInput("Values to write have not the type of their column ", field.name,
+                          ": expected ", field.type->ToString(), ", found ",
+                          values.type()->ToString());
     }
     ARROW_RETURN_NOT_OK(values.Validate());
     if (!field.nullable && values.null_count() > 0) {
-      return InvalidInput("Values to write have nulls, but their column is not nullable, column: ", field.name,
-                          ", nulls: ", values.null_count());
+      return InvalidInput("Values to write have nulls, but their column is not nullable, column: ",
+                          field.name, ", nulls: ", values.null_count());
     }
     if (values.length() == 0) return arrow::Status::OK();
     return AppendPieces(static_cast<size_t>(index), values);
@@ -145,10 +147,11 @@ class Writer final : public FileWriter {
 
 }  // namespace
 
-arrow::Result<std::unique_ptr<FileWriter>> FileWriter::Make(std::vector<Field> fields, FileVersion version) {
+arrow::Result<std::unique_ptr<FileWriter>> FileWriter::Make(std::vector<Field> fields,
+                                                            FileVersion version) {
   if (version.major != 2 || version.minor > 2) {
-    return Unsupported("", "pennon writes data files of versions 2.0, 2.1 and 2.2; asked for ", version.major,
-                       ".", version.minor);
+    return Unsupported("", "pennon writes data files of versions 2.0, 2.1 and 2.2; asked for ",
+                       version.major, ".", version.minor);
   }
   std::vector<Column> columns;
   for (const Field& field : fields) {

@@ -23,17 +23,19 @@ struct WrittenFile {
   std::vector<int32_t> column_indices;  ///< parallel to `fields`: 0, 1, 2, ...
 };
 
-/// Collects columns, one top-level field at a time, and encodes them. Columns may differ in length, as the
-/// value columns of a sparse overlay do. Not thread-safe.
+/// Collects columns, one top-level field at a time, and encodes them. Columns may differ in length,
+/// as the value columns of a sparse overlay do. Not thread-safe.
 class FileWriter {
  public:
   virtual ~FileWriter() = default;
 
-  /// Starts a file that holds `fields` (with their table ids) at `version`. A type the writer does not
-  /// know, or that the version cannot hold, is a kUnsupported error naming the column.
-  static arrow::Result<std::unique_ptr<FileWriter>> Make(std::vector<Field> fields, FileVersion version);
+  /// Starts a file that holds `fields` (with their table ids) at `version`. A type the writer does
+  /// not know, or that the version cannot hold, is a kUnsupported error naming the column.
+  static arrow::Result<std::unique_ptr<FileWriter>> Make(std::vector<Field> fields,
+                                                         FileVersion version);
 
-  /// Appends `values` to the field at position `index` of those given to Make; the type must be the field's.
+  /// Appends `values` to the field at position `index` of those given to Make; the type must be the
+  /// field's.
   virtual arrow::Status Append(int index, const arrow::Array& values) = 0;
 
   /// Encodes all and gives the file. A field never appended to becomes a column of length 0.

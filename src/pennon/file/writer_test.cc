@@ -30,7 +30,8 @@ Field MakeField(std::string name, std::shared_ptr<arrow::DataType> type, int32_t
   return field;
 }
 
-std::shared_ptr<arrow::Array> Ints(const std::vector<int32_t>& values, const std::vector<bool>& valid) {
+std::shared_ptr<arrow::Array> Ints(const std::vector<int32_t>& values,
+                                   const std::vector<bool>& valid) {
   arrow::Int32Builder builder;
   EXPECT_TRUE(builder.AppendValues(values, valid).ok());
   return builder.Finish().ValueOrDie();
@@ -73,7 +74,8 @@ TEST(FileWriterTest, WholeFileOf20IsByteExact) {
       Hex("0a 1b 0a 19 12 01 63 20 ff*9 01 2a") + Text("int32") + Hex("30 01 38 01 10 03") +
       // Column metadata: encoding, then one page.
       Hex("0a 29 12 27 0a 25 0a") + Text("/lance.encodings.ColumnEncoding") + Hex("12 02 0a 00") +
-      Hex("12 48 0a 02 00 40 12 02 01 0c 18 03 22 3c 12 3a 0a 38 0a") + Text("/lance.encodings.ArrayEncoding") +
+      Hex("12 48 0a 02 00 40 12 02 01 0c 18 03 22 3c 12 3a 0a 38 0a") +
+      Text("/lance.encodings.ArrayEncoding") +
       Hex("12 16 12 14 12 12 0a 06 0a 04 08 01 12 00 12 08 0a 06 08 20 12 02 08 01") +
       // Tables and footer.
       Hex("9f 00*7 75 00*7  80 00*7 1f 00*7") +
@@ -86,12 +88,15 @@ TEST(FileWriterTest, WholeFileOf20IsByteExact) {
 std::string SecondBuffer(const std::string& file, size_t size) { return file.substr(64, size); }
 
 TEST(FileWriterTest, MiniBlockOfFewIntsIsFlat) {
-  const std::string file = WriteOne(Ints({1, 0, 3, -4, 5}, {true, false, true, true, true}), {2, 1});
+  const std::string file =
+      WriteOne(Ints({1, 0, 3, -4, 5}, {true, false, true, true, true}), {2, 1});
   EXPECT_EQ(file.substr(0, 64), Hex("50 00 48*62"));
-  EXPECT_EQ(SecondBuffer(file, 48), Hex("05 00 0a 00 14 00 00 00"
-                                        "00 00 01 00 00 00 00 00 00 00 00*6 "
-                                        "01 00 00 00 00 00 00 00 03 00 00 00 fc ff ff ff 05 00 00 00 00*4"));
-  const std::string file22 = WriteOne(Ints({1, 0, 3, -4, 5}, {true, false, true, true, true}), {2, 2});
+  EXPECT_EQ(SecondBuffer(file, 48),
+            Hex("05 00 0a 00 14 00 00 00"
+                "00 00 01 00 00 00 00 00 00 00 00*6 "
+                "01 00 00 00 00 00 00 00 03 00 00 00 fc ff ff ff 05 00 00 00 00*4"));
+  const std::string file22 =
+      WriteOne(Ints({1, 0, 3, -4, 5}, {true, false, true, true, true}), {2, 2});
   EXPECT_EQ(file22.substr(0, 64), Hex("50 00 00 00 48*60"));
   EXPECT_EQ(SecondBuffer(file22, 8), Hex("05 00 0a 00 14 00 00 00"));
 }
@@ -105,9 +110,10 @@ TEST(FileWriterTest, MiniBlockOfStrings) {
   data->buffers[0]->mutable_data()[0] = 0b1101;
   data->null_count = arrow::kUnknownNullCount;
   const std::string file = WriteOne(arrow::MakeArray(data), {2, 1});
-  EXPECT_EQ(SecondBuffer(file, 48),
-            Hex("04 00 08 00 1c 00 00 00  00 00 01 00 00 00 00 00"
-                "14 00 00 00 16 00 00 00 16 00 00 00 16 00 00 00 19 00 00 00 61 62 78 79 7a 48*3  00*4"));
+  EXPECT_EQ(
+      SecondBuffer(file, 48),
+      Hex("04 00 08 00 1c 00 00 00  00 00 01 00 00 00 00 00"
+          "14 00 00 00 16 00 00 00 16 00 00 00 16 00 00 00 19 00 00 00 61 62 78 79 7a 48*3  00*4"));
 }
 
 TEST(FileWriterTest, NullsUnderListsTakeNoItemValidity) {
@@ -122,7 +128,7 @@ TEST(FileWriterTest, NullsUnderListsTakeNoItemValidity) {
   const std::string file = WriteOne(builder.Finish().ValueOrDie(), {2, 1});
   // Levels 0 1 0; items valid but the last; the null row is valid and zero inside.
   EXPECT_EQ(SecondBuffer(file, 16 + 8 + 8), Hex("03 00 06 00 01 00 18 00  00 00 01 00 00 00 00 00"
-                                               "1f 00*7 00 00 80 3f 00 00 00 40"));
+                                                "1f 00*7 00 00 80 3f 00 00 00 40"));
 }
 
 TEST(FileWriterTest, LongStringsAreZipped) {
@@ -156,18 +162,21 @@ TEST(FileWriterTest, EqualValuesTakeNoPageBuffers) {
 }
 
 TEST(FileWriterTest, NamesFieldsAndColumns) {
-  auto writer = FileWriter::Make({MakeField("a", arrow::int32(), 4), MakeField("b", arrow::utf8(), 9)}, {2, 2})
+  auto writer = FileWriter::Make(
+                    {MakeField("a", arrow::int32(), 4), MakeField("b", arrow::utf8(), 9)}, {2, 2})
                     .ValueOrDie();
   ASSERT_TRUE(writer->Append(0, *Ints({1, 2}, {true, true})).ok());
   const WrittenFile file = writer->Finish().ValueOrDie();
   EXPECT_THAT(file.fields, ElementsAre(4, 9));
   EXPECT_THAT(file.column_indices, ElementsAre(0, 1));
   EXPECT_EQ(file.version, (FileVersion{2, 2}));
-  EXPECT_EQ(file.bytes.substr(file.bytes.size() - 16), Hex("01 00 00 00 02 00 00 00 02 00 02 00") + "LANC");
+  EXPECT_EQ(file.bytes.substr(file.bytes.size() - 16),
+            Hex("01 00 00 00 02 00 00 00 02 00 02 00") + "LANC");
 }
 
 TEST(FileWriterTest, RefusesWhatItCannotWrite) {
-  const auto made = FileWriter::Make({MakeField("st", arrow::struct_({arrow::field("x", arrow::int32())}))}, {2, 2});
+  const auto made = FileWriter::Make(
+      {MakeField("st", arrow::struct_({arrow::field("x", arrow::int32())}))}, {2, 2});
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(GetErrorDetail(made.status())->kind(), ErrorKind::kUnsupported);
   EXPECT_THAT(made.status().message(), HasSubstr("st"));

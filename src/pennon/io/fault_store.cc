@@ -26,7 +26,8 @@ struct FaultStore::Plan {
       arrow::Status done = call();
       if (verdict == Verdict::kPass || !done.ok()) return done;
     }
-    return MakeError(ErrorKind::kIo, {.path = path}, JoinParts("A fault was injected in ", what, ": ", path));
+    return MakeError(ErrorKind::kIo, {.path = path},
+                     JoinParts("A fault was injected in ", what, ": ", path));
   }
 
   std::mutex mutex;
@@ -85,7 +86,8 @@ arrow::Result<std::shared_ptr<ReadableFile>> FaultStore::Open(const std::string&
 
 arrow::Result<std::vector<std::string>> FaultStore::List(const std::string& folder) {
   std::vector<std::string> names;
-  ARROW_RETURN_NOT_OK(plan_->Run(folder, "List", [&] { return inner_->List(folder).Value(&names); }));
+  ARROW_RETURN_NOT_OK(
+      plan_->Run(folder, "List", [&] { return inner_->List(folder).Value(&names); }));
   return names;
 }
 

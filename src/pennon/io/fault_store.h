@@ -10,8 +10,8 @@
 
 namespace pennon::io {
 
-/// Passes calls on to another store and fails chosen ones with a kIo error. Every call of the store and every
-/// ReadAt of its files counts, from 1. Thread-safe.
+/// Passes calls on to another store and fails chosen ones with a kIo error. Every call of the store
+/// and every ReadAt of its files counts, from 1. Thread-safe.
 class FaultStore : public ObjectStore {
  public:
   /// What happens at the chosen call.
@@ -30,8 +30,9 @@ class FaultStore : public ObjectStore {
   /// Calls so far.
   uint64_t calls() const;
 
-  arrow::Result<std::shared_ptr<ReadableFile>> Open(const std::string& path, std::optional<uint64_t> known_size = {},
-                                                    std::shared_ptr<IoCounter> counter = nullptr) override;
+  arrow::Result<std::shared_ptr<ReadableFile>> Open(
+      const std::string& path, std::optional<uint64_t> known_size = {},
+      std::shared_ptr<IoCounter> counter = nullptr) override;
   arrow::Result<std::vector<std::string>> List(const std::string& folder) override;
   arrow::Status Put(const std::string& path, std::string_view bytes) override;
   arrow::Status PutIfAbsent(const std::string& path, std::string_view bytes) override;

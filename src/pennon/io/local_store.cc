@@ -1,8 +1,10 @@
-// The local file system, by POSIX calls. Arrow's own local file system neither syncs nor creates exclusively,
-// and a commit needs both: bytes are durable before a manifest names them, and one racing commit wins.
+// The local file system, by POSIX calls. Arrow's own local file system neither syncs nor creates
+// exclusively, and a commit needs both: bytes are durable before a manifest names them, and one
+// racing commit wins.
 //
-// A write goes to `.tmp<16 hex digits>` in the target's folder, is synced, and gets its name by rename(2)
-// (replace) or link(2) (create if absent); then the folder is synced. Left-over temporary files are never read.
+// A write goes to `.tmp<16 hex digits>` in the target's folder, is synced, and gets its name by
+// rename(2) (replace) or link(2) (create if absent); then the folder is synced. Left-over temporary
+// files are never read.
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -29,8 +31,10 @@ arrow::Status IoError(const std::string& path, std::string_view action, int erro
   if (error == ENOENT || error == ENOTDIR) kind = ErrorKind::kNotFound;
   if (error == EEXIST) kind = ErrorKind::kAlreadyExists;
   std::string hint;
-  if (error == ENOSPC || error == EDQUOT) hint = " (free some space and try again; nothing was changed)";
-  return MakeError(kind, {.path = path}, JoinParts("Cannot ", action, ": ", ErrorText(error), hint, ": ", path));
+  if (error == ENOSPC || error == EDQUOT)
+    hint = " (free some space and try again; nothing was changed)";
+  return MakeError(kind, {.path = path},
+                   JoinParts("Cannot ", action, ": ", ErrorText(error), hint, ": ", path));
 }
 
 /// Closes a descriptor at the end of its scope.
@@ -44,7 +48,8 @@ class Descriptor {
   Descriptor& operator=(Descriptor&&) = delete;
 
   int get() const { return fd_; }
-  /// Closes now; 0 or the error number, which for a written file may be the first news of a failed write.
+  /// Closes now; 0 or the error number, which for a written file may be the first news of a failed
+  /// write.
   int Close() {
     const int fd = std::exchange(fd_, -1);
     return ::close(fd) == 0 || errno == EINTR ? 0 : errno;
@@ -78,21 +83,22 @@ class LocalFile : public ReadableFile {
 
   arrow::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
     if (offset > size_ || out.size() > size_ - offset) {
-      return Corrupt(path_, "A read runs past the end of the file: offset ", offset, ", length ", out.size(),
-                     ", file size ", size_, ": ", path_);
+      return Corrupt(path_, "A read runs past the end of the file: offset ", offset, ", length ",
+                     out.size(), ", file size ", size_, ": ", path_);
     }
     if (counter_ != nullptr) counter_->Add(out.size());
     size_t done = 0;
     while (done < out.size()) {
       const size_t want = std::min(out.size() - done, kMaxIoBytes);
-      const ssize_t got = ::pread(fd_.get(), out.data() + done, want, static_cast<off_t>(offset + done));
+      const ssize_t got =
+          ::pread(fd_.get(), out.data() + done, want, static_cast<off_t>(offset + done));
       if (got < 0) {
         if (errno == EINTR) continue;
         return IoError(path_, "read the file", errno);
       }
       if (got == 0) {
-        return Corrupt(path_, "The file is shorter than its recorded size: expected ", size_, " bytes, found ",
-                       offset + done, ": ", path_);
+        return Corrupt(path_, "The file is shorter than its recorded size: expected ", size_,
+                       " bytes, found ", offset + done, ": ", path_);
       }
       done += static_cast<size_t>(got);
     }
@@ -128,7 +134,8 @@ arrow::Status CreateFolders(const std::string& folder) {
     at = std::move(parent);
   }
   for (auto it = missing.rbegin(); it != missing.rend(); ++it) {
-    if (::mkdir(it->c_str(), 0777) != 0 && errno != EEXIST) return IoError(*it, "create the folder", errno);
+    if (::mkdir(it->c_str(), 0777) != 0 && errno != EEXIST)
+      return IoError(*it, "create the folder", errno);
     ARROW_RETURN_NOT_OK(SyncFolder(ParentOf(*it)));
   }
   return arrow::Status::OK();
@@ -156,7 +163,8 @@ arrow::Status WriteAll(int fd, const std::string& path, std::string_view bytes) 
   return arrow::Status::OK();
 }
 
-/// A synced temporary file beside `path`; removed at the end of its scope unless it was renamed away.
+/// A synced temporary file beside `path`; removed at the end of its scope unless it was renamed
+/// away.
 class TemporaryFile {
  public:
   ~TemporaryFile() {
@@ -197,7 +205,8 @@ class TemporaryFile {
 int CreateExclusively(TemporaryFile& file, const std::string& path) {
   if (::link(file.name().c_str(), path.c_str()) == 0) return 0;
   const int error = errno;
-  // A file system without hard links (exFAT, some network mounts) may still know the exclusive rename.
+  // A file system without hard links (exFAT, some network mounts) may still know the exclusive
+  // rename.
   if (error != EPERM && error != EOPNOTSUPP && error != ENOSYS && error != EMLINK) return error;
   if (::renameat2(AT_FDCWD, file.name().c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) != 0) {
     return errno == EEXIST ? EEXIST : error;
@@ -208,7 +217,8 @@ int CreateExclusively(TemporaryFile& file, const std::string& path) {
 
 class LocalStore : public ObjectStore {
  public:
-  arrow::Result<std::shared_ptr<ReadableFile>> Open(const std::string& path, std::optional<uint64_t> known_size,
+  arrow::Result<std::shared_ptr<ReadableFile>> Open(const std::string& path,
+                                                    std::optional<uint64_t> known_size,
                                                     std::shared_ptr<IoCounter> counter) override {
     // O_NONBLOCK: a named pipe in the table's folder must not hang the reader.
     Descriptor fd(OpenRetrying(path.c_str(), O_RDONLY | O_NONBLOCK));
@@ -216,12 +226,14 @@ class LocalStore : public ObjectStore {
     struct stat info;
     if (::fstat(fd.get(), &info) != 0) return IoError(path, "look at the file", errno);
     if (!S_ISREG(info.st_mode)) {
-      return MakeError(ErrorKind::kIo, {.path = path},
-                       JoinParts("Expected a file, found ", S_ISDIR(info.st_mode) ? "a folder" : "something else",
-                                 ": ", path));
+      return MakeError(
+          ErrorKind::kIo, {.path = path},
+          JoinParts("Expected a file, found ",
+                    S_ISDIR(info.st_mode) ? "a folder" : "something else", ": ", path));
     }
     return std::make_shared<LocalFile>(std::move(fd), path,
-                                       known_size.value_or(static_cast<uint64_t>(info.st_size)), std::move(counter));
+                                       known_size.value_or(static_cast<uint64_t>(info.st_size)),
+                                       std::move(counter));
   }
 
   arrow::Result<std::vector<std::string>> List(const std::string& folder) override {
@@ -237,7 +249,9 @@ class LocalStore : public ObjectStore {
       }
       if (entry->d_type == DT_UNKNOWN || entry->d_type == DT_LNK) {
         struct stat info;
-        if (::fstatat(::dirfd(stream.get()), entry->d_name, &info, 0) != 0 || !S_ISREG(info.st_mode)) continue;
+        if (::fstatat(::dirfd(stream.get()), entry->d_name, &info, 0) != 0 ||
+            !S_ISREG(info.st_mode))
+          continue;
       } else if (entry->d_type != DT_REG) {
         continue;
       }

@@ -1,4 +1,5 @@
-// A store in memory: a sorted map from path to bytes. A folder exists as long as a file is below it.
+// A store in memory: a sorted map from path to bytes. A folder exists as long as a file is below
+// it.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -14,20 +15,23 @@ using Bytes = std::shared_ptr<const std::string>;
 class MemoryFile : public ReadableFile {
  public:
   MemoryFile(std::string path, Bytes bytes, uint64_t size, std::shared_ptr<IoCounter> counter)
-      : path_(std::move(path)), bytes_(std::move(bytes)), size_(size), counter_(std::move(counter)) {}
+      : path_(std::move(path)),
+        bytes_(std::move(bytes)),
+        size_(size),
+        counter_(std::move(counter)) {}
 
   const std::string& path() const override { return path_; }
   uint64_t size() const override { return size_; }
 
   arrow::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
     if (offset > size_ || out.size() > size_ - offset) {
-      return Corrupt(path_, "A read runs past the end of the file: offset ", offset, ", length ", out.size(),
-                     ", file size ", size_, ": ", path_);
+      return Corrupt(path_, "A read runs past the end of the file: offset ", offset, ", length ",
+                     out.size(), ", file size ", size_, ": ", path_);
     }
     if (counter_ != nullptr) counter_->Add(out.size());
     if (offset + out.size() > bytes_->size()) {
-      return Corrupt(path_, "The file is shorter than its recorded size: expected ", size_, " bytes, found ",
-                     bytes_->size(), ": ", path_);
+      return Corrupt(path_, "The file is shorter than its recorded size: expected ", size_,
+                     " bytes, found ", bytes_->size(), ": ", path_);
     }
     if (!out.empty()) std::memcpy(out.data(), bytes_->data() + offset, out.size());
     return arrow::Status::OK();
@@ -42,7 +46,8 @@ class MemoryFile : public ReadableFile {
 
 class MemoryStore : public ObjectStore {
  public:
-  arrow::Result<std::shared_ptr<ReadableFile>> Open(const std::string& path, std::optional<uint64_t> known_size,
+  arrow::Result<std::shared_ptr<ReadableFile>> Open(const std::string& path,
+                                                    std::optional<uint64_t> known_size,
                                                     std::shared_ptr<IoCounter> counter) override {
     std::lock_guard lock(mutex_);
     const auto it = files_.find(path);
@@ -59,7 +64,8 @@ class MemoryStore : public ObjectStore {
     std::lock_guard lock(mutex_);
     std::vector<std::string> names;
     bool exists = false;
-    for (auto it = files_.lower_bound(prefix); it != files_.end() && it->first.starts_with(prefix); ++it) {
+    for (auto it = files_.lower_bound(prefix); it != files_.end() && it->first.starts_with(prefix);
+         ++it) {
       exists = true;
       std::string name = it->first.substr(prefix.size());
       if (name.find('/') == std::string::npos) names.push_back(std::move(name));

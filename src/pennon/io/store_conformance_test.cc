@@ -103,7 +103,8 @@ TEST_P(StoreConformance, MissingFileAndFolder) {
   EXPECT_EQ(KindOf(store_->Open(root_ + "/none").status()), ErrorKind::kNotFound);
   EXPECT_EQ(KindOf(store_->List(root_ + "/none").status()), ErrorKind::kNotFound);
   EXPECT_TRUE(store_->Delete(root_ + "/none").ok());
-  EXPECT_NE(store_->Open(root_ + "/none").status().message().find(root_ + "/none"), std::string::npos);
+  EXPECT_NE(store_->Open(root_ + "/none").status().message().find(root_ + "/none"),
+            std::string::npos);
 }
 
 TEST_P(StoreConformance, ListGivesFilesOnly) {
@@ -119,9 +120,8 @@ TEST_P(StoreConformance, ListGivesFilesOnly) {
 TEST_P(StoreConformance, FolderInPlaceOfFile) {
   ASSERT_TRUE(store_->Put(root_ + "/d/x", "1").ok());
   const std::string folder = root_ + "/d";
-  for (const arrow::Status& status :
-       {store_->Open(folder).status(), store_->Put(folder, "1"), store_->PutIfAbsent(folder, "1"),
-        store_->Delete(folder)}) {
+  for (const arrow::Status& status : {store_->Open(folder).status(), store_->Put(folder, "1"),
+                                      store_->PutIfAbsent(folder, "1"), store_->Delete(folder)}) {
     EXPECT_EQ(KindOf(status), ErrorKind::kIo);
     EXPECT_NE(status.message().find("found a folder"), std::string::npos) << status.ToString();
   }
@@ -161,14 +161,15 @@ TEST_P(StoreConformance, RacingCreatorsHaveOneWinner) {
   EXPECT_EQ(store_->List(root_ + "/v")->size(), 20u);  // and no temporary file stays
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Stores, StoreConformance,
-    ::testing::Values(StoreCase{"local", &MakeLocalStore}, StoreCase{"memory", &MakeMemoryStore},
-                      StoreCase{"fault",
-                                []() -> std::shared_ptr<ObjectStore> {
-                                  return std::make_shared<io::FaultStore>(MakeMemoryStore());
-                                }}),
-    [](const auto& info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(Stores, StoreConformance,
+                         ::testing::Values(StoreCase{"local", &MakeLocalStore},
+                                           StoreCase{"memory", &MakeMemoryStore},
+                                           StoreCase{"fault",
+                                                     []() -> std::shared_ptr<ObjectStore> {
+                                                       return std::make_shared<io::FaultStore>(
+                                                           MakeMemoryStore());
+                                                     }}),
+                         [](const auto& info) { return info.param.name; });
 
 TEST(LocalStore, RefusesAPipeWithoutHanging) {
   std::string root = std::filesystem::temp_directory_path() / "pennon_pipeXXXXXX";

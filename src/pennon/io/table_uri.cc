@@ -20,7 +20,8 @@ int HexDigit(char c) {
 std::string PercentDecode(std::string_view text) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%' && i + 2 < text.size() && HexDigit(text[i + 1]) >= 0 && HexDigit(text[i + 2]) >= 0) {
+    if (text[i] == '%' && i + 2 < text.size() && HexDigit(text[i + 1]) >= 0 &&
+        HexDigit(text[i + 2]) >= 0) {
       out.push_back(static_cast<char>(HexDigit(text[i + 1]) * 16 + HexDigit(text[i + 2])));
       i += 2;
     } else {
@@ -45,19 +46,22 @@ std::string_view SchemeOf(std::string_view uri) {
 
 arrow::Result<std::string> ResolveTableUri(std::string_view uri) {
   if (uri.empty()) return InvalidInput("The path of the table is empty");
-  if (uri.find('\0') != std::string_view::npos) return InvalidInput("The path of the table holds a NUL byte");
+  if (uri.find('\0') != std::string_view::npos)
+    return InvalidInput("The path of the table holds a NUL byte");
   std::string path(uri);
   const std::string_view scheme = SchemeOf(uri);
   if (scheme == "file") {
     std::string_view rest = uri.substr(7);
     if (rest.starts_with("localhost/")) rest.remove_prefix(9);
     if (!rest.starts_with('/')) {
-      return InvalidInput("A file URI needs an absolute path, as in file:///home/me/t.lance, found: ", uri);
+      return InvalidInput(
+          "A file URI needs an absolute path, as in file:///home/me/t.lance, found: ", uri);
     }
     path = PercentDecode(rest);
   } else if (!scheme.empty()) {
-    return Unsupported(uri, "Tables are read from local paths and file:// URIs only, found the scheme ", scheme, ": ",
-                       uri);
+    return Unsupported(uri,
+                       "Tables are read from local paths and file:// URIs only, found the scheme ",
+                       scheme, ": ", uri);
   }
   std::error_code error;
   std::filesystem::path absolute = std::filesystem::absolute(path, error);

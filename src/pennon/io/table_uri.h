@@ -8,8 +8,9 @@
 
 namespace pennon::io {
 
-/// Turns a path or `file://` URI into an absolute path without trailing slash, `.` and `..`; a relative path is
-/// taken from the working directory. Another scheme is a kUnsupported error, an empty text a kInvalidInput one.
+/// Turns a path or `file://` URI into an absolute path without trailing slash, `.` and `..`; a
+/// relative path is taken from the working directory. Another scheme is a kUnsupported error, an
+/// empty text a kInvalidInput one.
 arrow::Result<std::string> ResolveTableUri(std::string_view uri);
 
 }  // namespace pennon::io

@@ -7,7 +7,8 @@
 namespace pennon::overlay {
 namespace {
 
-arrow::Status CoverageError(const table::Fragment& fragment, const Layer& layer, std::string message) {
+arrow::Status CoverageError(const table::Fragment& fragment, const Layer& layer,
+                            std::string message) {
   const table::OverlayFile& file = fragment.overlays[layer.overlay];
   ErrorPlace place;
   place.path = file.data_file.path;
@@ -22,10 +23,12 @@ arrow::Result<std::optional<Layer>> FindLayer(const table::Fragment& fragment, s
   const table::DataFile& file = fragment.overlays[overlay].data_file;
   std::optional<Layer> found;
   for (size_t i = 0; i < file.fields.size(); ++i) {
-    if (file.fields[i] < 0 || std::find(ids.begin(), ids.end(), file.fields[i]) == ids.end()) continue;
+    if (file.fields[i] < 0 || std::find(ids.begin(), ids.end(), file.fields[i]) == ids.end())
+      continue;
     if (found && file.fields[found->position] == file.fields[i]) {
-      return CoverageError(fragment, Layer{overlay, i, 0},
-                           JoinParts("overlay lists a field twice: field ", file.fields[i], " in ", file.path));
+      return CoverageError(
+          fragment, Layer{overlay, i, 0},
+          JoinParts("overlay lists a field twice: field ", file.fields[i], " in ", file.path));
     }
     if (found) continue;
     int column = i < file.column_indices.size() ? file.column_indices[i] : -1;
@@ -55,7 +58,8 @@ arrow::Result<std::vector<Layer>> LayersOf(const table::Fragment& fragment, cons
   // Stable on the reversed list, so that among equal versions the later one comes first.
   std::reverse(layers.begin(), layers.end());
   std::stable_sort(layers.begin(), layers.end(), [&](const Layer& a, const Layer& b) {
-    return fragment.overlays[a.overlay].committed_version > fragment.overlays[b.overlay].committed_version;
+    return fragment.overlays[a.overlay].committed_version >
+           fragment.overlays[b.overlay].committed_version;
   });
   return layers;
 }
@@ -64,25 +68,28 @@ arrow::Result<Bitmap> ParseCoverage(const table::Fragment& fragment, const Layer
                                     uint64_t physical_rows) {
   const table::OverlayFile& file = fragment.overlays[layer.overlay];
   if (!file.dense && layer.position >= file.coverage.size()) {
-    return CoverageError(fragment, layer,
-                         JoinParts("overlay has fewer coverage bitmaps than fields: ", file.coverage.size(),
-                                   " for ", file.data_file.fields.size(), " in ", file.data_file.path));
+    return CoverageError(
+        fragment, layer,
+        JoinParts("overlay has fewer coverage bitmaps than fields: ", file.coverage.size(), " for ",
+                  file.data_file.fields.size(), " in ", file.data_file.path));
   }
   if (file.coverage.empty()) {
-    return CoverageError(fragment, layer, JoinParts("overlay has no coverage: ", file.data_file.path));
+    return CoverageError(fragment, layer,
+                         JoinParts("overlay has no coverage: ", file.data_file.path));
   }
   arrow::Result<Bitmap> parsed = Bitmap::Parse(file.CoverageAt(layer.position));
   if (!parsed.ok()) {
-    return CoverageError(fragment, layer,
-                         JoinParts("coverage of an overlay cannot be read: ", parsed.status().message(),
-                                   "; overlay ", file.data_file.path, ", fragment ", fragment.id));
+    return CoverageError(
+        fragment, layer,
+        JoinParts("coverage of an overlay cannot be read: ", parsed.status().message(),
+                  "; overlay ", file.data_file.path, ", fragment ", fragment.id));
   }
   std::optional<uint32_t> max = parsed->Max();
   if (max && *max >= physical_rows) {
     return CoverageError(fragment, layer,
-                         JoinParts("overlay covers an offset beyond the fragment's rows: offset ", *max,
-                                   " of ", physical_rows, " rows; overlay ", file.data_file.path,
-                                   ", fragment ", fragment.id));
+                         JoinParts("overlay covers an offset beyond the fragment's rows: offset ",
+                                   *max, " of ", physical_rows, " rows; overlay ",
+                                   file.data_file.path, ", fragment ", fragment.id));
   }
   return parsed;
 }

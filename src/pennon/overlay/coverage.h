@@ -1,4 +1,5 @@
-// Which rows of a fragment an overlay holds for a field (spec: Data Overlay Files, "Coverage and resolution").
+// Which rows of a fragment an overlay holds for a field (spec: Data Overlay Files, "Coverage and
+// resolution").
 #pragma once
 
 #include <cstdint>
@@ -21,13 +22,14 @@ struct Layer {
   int column = 0;       ///< column of the value file
 };
 
-/// The overlays of `fragment` that hold `field`, newest first: higher committed_version, then later in the
-/// list. The unit is the atomic field: an overlay holds it if it lists the field or any leaf below it, and the
-/// first such position gives coverage and column. Parses no bitmap. A field without a column of its own, or
-/// listed twice in one overlay, is a kCorrupt error.
+/// The overlays of `fragment` that hold `field`, newest first: higher committed_version, then later
+/// in the list. The unit is the atomic field: an overlay holds it if it lists the field or any leaf
+/// below it, and the first such position gives coverage and column. Parses no bitmap. A field
+/// without a column of its own, or listed twice in one overlay, is a kCorrupt error.
 arrow::Result<std::vector<Layer>> LayersOf(const table::Fragment& fragment, const Field& field);
 
-/// Parses the coverage of one layer; every offset must be below `physical_rows` (kCorrupt otherwise).
+/// Parses the coverage of one layer; every offset must be below `physical_rows` (kCorrupt
+/// otherwise).
 arrow::Result<Bitmap> ParseCoverage(const table::Fragment& fragment, const Layer& layer,
                                     uint64_t physical_rows);
 

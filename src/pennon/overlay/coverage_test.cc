@@ -16,8 +16,8 @@ struct Case {
   std::vector<std::string> bytes;
 
   // Adds an overlay whose positions cover `offsets`, one list a field.
-  void Add(std::vector<int32_t> fields, std::vector<int32_t> columns, std::vector<std::vector<uint32_t>> offsets,
-           uint64_t version, bool dense) {
+  void Add(std::vector<int32_t> fields, std::vector<int32_t> columns,
+           std::vector<std::vector<uint32_t>> offsets, uint64_t version, bool dense) {
     bytes.reserve(64);
     table::OverlayFile file;
     file.data_file.path = "overlay.lance";
@@ -61,8 +61,10 @@ TEST(Coverage, LayersOfAFieldNewestFirst) {
 TEST(Coverage, SparseTakesTheFieldsOwnBitmap) {
   Case c = Users();
   std::vector<Layer> layers = LayersOf(c.fragment, c.field).ValueOrDie();
-  EXPECT_EQ(ParseCoverage(c.fragment, layers[0], 8).ValueOrDie().ToVector(), (std::vector<uint32_t>{7}));
-  EXPECT_EQ(ParseCoverage(c.fragment, layers[1], 8).ValueOrDie().ToVector(), (std::vector<uint32_t>{1, 3}));
+  EXPECT_EQ(ParseCoverage(c.fragment, layers[0], 8).ValueOrDie().ToVector(),
+            (std::vector<uint32_t>{7}));
+  EXPECT_EQ(ParseCoverage(c.fragment, layers[1], 8).ValueOrDie().ToVector(),
+            (std::vector<uint32_t>{1, 3}));
 }
 
 TEST(Coverage, TombstonesAndForeignFieldsAreNoLayer) {

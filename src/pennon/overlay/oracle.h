@@ -1,4 +1,5 @@
-// Resolves one cell by walking the list of overlays, for tests only: what every faster way must agree with.
+// Resolves one cell by walking the list of overlays, for tests only: what every faster way must
+// agree with.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ struct OracleAnswer {
 };
 
 /// The overlay that gives the cell at `offset`, or nullopt if the base does.
-inline std::optional<OracleAnswer> ResolveCell(const std::vector<OracleOverlay>& overlays, uint32_t offset) {
+inline std::optional<OracleAnswer> ResolveCell(const std::vector<OracleOverlay>& overlays,
+                                               uint32_t offset) {
   std::optional<OracleAnswer> winner;
   for (size_t i = 0; i < overlays.size(); ++i) {
     uint64_t rank = 0;
@@ -29,7 +31,8 @@ inline std::optional<OracleAnswer> ResolveCell(const std::vector<OracleOverlay>&
       rank += covered < offset ? 1 : 0;
       covers |= covered == offset;
     }
-    bool newer = !winner || overlays[i].committed_version >= overlays[winner->overlay].committed_version;
+    bool newer =
+        !winner || overlays[i].committed_version >= overlays[winner->overlay].committed_version;
     if (covers && newer) winner = OracleAnswer{i, rank};
   }
   return winner;

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include <arrow/array/util.h>
 #include <arrow/array/array_base.h>
+#include <arrow/array/util.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
 
@@ -17,7 +17,8 @@ namespace {
 constexpr uint64_t kSkipBytes = 8 << 10;
 
 // Appends a range, joined with the one before where both rows and slots continue it.
-void AppendRange(uint64_t first, uint64_t count, uint64_t out, std::vector<file::RowRange>* ranges) {
+void AppendRange(uint64_t first, uint64_t count, uint64_t out,
+                 std::vector<file::RowRange>* ranges) {
   if (count == 0) return;
   if (!ranges->empty()) {
     file::RowRange& last = ranges->back();
@@ -57,7 +58,8 @@ SourcePlan WindowOf(const WinnerSource& source, uint64_t first, uint64_t end) {
       uint64_t to = std::min<uint64_t>(uint64_t{run->first} + run->count, end);
       uint64_t cell = run->cell + (from - run->first);
       if (plan.slots.runs.empty()) plan.first_cell = cell;
-      plan.slots.runs.push_back({static_cast<uint32_t>(from - first), static_cast<uint32_t>(to - from),
+      plan.slots.runs.push_back({static_cast<uint32_t>(from - first),
+                                 static_cast<uint32_t>(to - from),
                                  static_cast<uint32_t>(cell - plan.first_cell)});
       plan.cells += to - from;
     }
@@ -73,14 +75,16 @@ SourcePlan WindowOf(const WinnerSource& source, uint64_t first, uint64_t end) {
 }
 
 // The rows of the value column that hold cells [first_cell, first_cell + cells), packed.
-std::vector<file::RowRange> RanksOf(const WinnerSource& source, uint64_t first_cell, uint64_t cells) {
+std::vector<file::RowRange> RanksOf(const WinnerSource& source, uint64_t first_cell,
+                                    uint64_t cells) {
   std::vector<file::RowRange> ranges;
   uint64_t end = first_cell + cells;
   if (source.by_runs()) {
     for (const WinnerRun& run : source.runs) {
       uint64_t from = std::max<uint64_t>(run.cell, first_cell);
       uint64_t to = std::min<uint64_t>(uint64_t{run.cell} + run.count, end);
-      if (from < to) AppendRange(run.rank + (from - run.cell), to - from, from - first_cell, &ranges);
+      if (from < to)
+        AppendRange(run.rank + (from - run.cell), to - from, from - first_cell, &ranges);
     }
     return ranges;
   }
@@ -91,7 +95,8 @@ std::vector<file::RowRange> RanksOf(const WinnerSource& source, uint64_t first_c
   return ranges;
 }
 
-arrow::Status AddPlace(const arrow::Status& status, const ColumnRequest& request, const std::string& path) {
+arrow::Status AddPlace(const arrow::Status& status, const ColumnRequest& request,
+                       const std::string& path) {
   const ErrorDetail* detail = GetErrorDetail(status);
   if (detail == nullptr) return status;
   ErrorPlace place = detail->place();
@@ -114,22 +119,20 @@ arrow::Status CheckLength(const ColumnRequest& request, const file::FileReader& 
   if (column < 0 || column >= reader.num_columns()) {
     return MakeError(ErrorKind::kCorrupt, place,
                      JoinParts("file has no such column: the manifest says column ", column, " of ",
-                               reader.num_columns(), " holds `", request.field->name, "`; file ", file.path,
-                               ", fragment ", request.fragment->id));
+                               reader.num_columns(), " holds `", request.field->name, "`; file ",
+                               file.path, ", fragment ", request.fragment->id));
   }
   ARROW_ASSIGN_OR_RAISE(uint64_t length, reader.ColumnLength(column));
   if (length == expected) return arrow::Status::OK();
   return MakeError(ErrorKind::kCorrupt, place,
-                   JoinParts("column is not as long as ", what, ": `", request.field->name, "` has ", length,
-                             " values, expected ", expected, "; file ", file.path, ", fragment ",
-                             request.fragment->id));
+                   JoinParts("column is not as long as ", what, ": `", request.field->name,
+                             "` has ", length, " values, expected ", expected, "; file ", file.path,
+                             ", fragment ", request.fragment->id));
 }
 
-arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadFile(const ColumnRequest& request,
-                                                          const table::DataFile& file, int column,
-                                                          uint64_t expected_length, const char* what,
-                                                          std::span<const file::RowRange> ranges,
-                                                          uint64_t length) {
+arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadFile(
+    const ColumnRequest& request, const table::DataFile& file, int column, uint64_t expected_length,
+    const char* what, std::span<const file::RowRange> ranges, uint64_t length) {
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<const file::FileReader> reader, request.open(file));
   ARROW_RETURN_NOT_OK(CheckLength(request, *reader, column, expected_length, file, what));
   auto read = reader->Read(*request.field, column, ranges, length);
@@ -211,9 +214,8 @@ arrow::Result<SourceValues> ReadSource(const ColumnRequest& request, const Winne
   std::vector<file::RowRange> ranges = RanksOf(source, first_cell, cells);
   SourceValues values;
   values.first_cell = first_cell;
-  ARROW_ASSIGN_OR_RAISE(values.values,
-                        ReadFile(request, file, source.layer.column, source.covered,
-                                 "the coverage of its overlay", ranges, cells));
+  ARROW_ASSIGN_OR_RAISE(values.values, ReadFile(request, file, source.layer.column, source.covered,
+                                                "the coverage of its overlay", ranges, cells));
   return values;
 }
 
@@ -222,12 +224,13 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadColumn(const ColumnRequest&
                                                             const LoadedSources* loaded) {
   const std::shared_ptr<arrow::DataType>& type = request.field->type;
   if (plan.sources.empty() && request.base == nullptr) {
-    ARROW_ASSIGN_OR_RAISE(auto nulls, arrow::MakeArrayOfNull(type, static_cast<int64_t>(plan.length), request.pool));
+    ARROW_ASSIGN_OR_RAISE(
+        auto nulls, arrow::MakeArrayOfNull(type, static_cast<int64_t>(plan.length), request.pool));
     return nulls->data();
   }
   if (!plan.sources.empty() && !CanScatter(*type)) {
-    return Unsupported("", "overlays on a column of this type are not read yet: `", request.field->name,
-                       "` is ", type->ToString());
+    return Unsupported("", "overlays on a column of this type are not read yet: `",
+                       request.field->name, "` is ", type->ToString());
   }
   std::vector<SourceValues> own(plan.sources.size());
   std::vector<Piece> pieces;
@@ -247,12 +250,14 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadColumn(const ColumnRequest&
   if (request.base == nullptr || plan.base.empty()) {
     ARROW_ASSIGN_OR_RAISE(column, MakeWritableNulls(type, plan.length, request.pool));
   } else {
-    ARROW_ASSIGN_OR_RAISE(column, ReadFile(request, *request.base, request.base_column, request.physical_rows,
-                                           "its fragment", plan.base, plan.length));
+    ARROW_ASSIGN_OR_RAISE(
+        column, ReadFile(request, *request.base, request.base_column, request.physical_rows,
+                         "its fragment", plan.base, plan.length));
   }
   arrow::Status scattered = ScatterPieces(pieces, column.get(), request.pool);
   if (!scattered.ok()) {
-    return AddPlace(scattered, request, request.base != nullptr ? request.base->path : std::string());
+    return AddPlace(scattered, request,
+                    request.base != nullptr ? request.base->path : std::string());
   }
   return column;
 }

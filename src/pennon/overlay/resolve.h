@@ -1,7 +1,9 @@
-// Reads one column of a fragment as it stands: base values with the winning overlay values over them.
+// Reads one column of a fragment as it stands: base values with the winning overlay values over
+// them.
 //
-// A plan says what to read (pure logic); reading it opens only the files that give something, and asks each for
-// exactly the rows that win. Base rows that are overlaid are skipped where they come in runs worth skipping.
+// A plan says what to read (pure logic); reading it opens only the files that give something, and
+// asks each for exactly the rows that win. Base rows that are overlaid are skipped where they come
+// in runs worth skipping.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +28,8 @@ namespace pennon::overlay {
 using FileOpener =
     std::function<arrow::Result<std::shared_ptr<const file::FileReader>>(const table::DataFile&)>;
 
-/// One column of a fragment, and how to get at its files. `base` is null if no base file holds the field.
+/// One column of a fragment, and how to get at its files. `base` is null if no base file holds the
+/// field.
 struct ColumnRequest {
   const Field* field = nullptr;
   const table::Fragment* fragment = nullptr;
@@ -37,8 +40,8 @@ struct ColumnRequest {
   arrow::MemoryPool* pool = nullptr;
 };
 
-/// What one overlay gives to the output: its winning cells [first_cell, first_cell + cells), and their slots.
-/// Move-only: `slots` may point into `owned`.
+/// What one overlay gives to the output: its winning cells [first_cell, first_cell + cells), and
+/// their slots. Move-only: `slots` may point into `owned`.
 struct SourcePlan {
   SourcePlan() = default;
   SourcePlan(SourcePlan&&) = default;
@@ -59,9 +62,11 @@ struct ColumnPlan {
   std::shared_ptr<const WinnerMap> winners;  ///< keeps what the sources point to
 };
 
-/// Plans the rows [first, end) of the fragment, in order. `winners` is the full map, or null without overlays.
+/// Plans the rows [first, end) of the fragment, in order. `winners` is the full map, or null
+/// without overlays.
 ColumnPlan PlanWindow(std::shared_ptr<const WinnerMap> winners, uint64_t first, uint64_t end);
-/// Plans the ascending `rows`, slot i for rows[i]. `winners` concerns exactly these rows, or is null.
+/// Plans the ascending `rows`, slot i for rows[i]. `winners` concerns exactly these rows, or is
+/// null.
 ColumnPlan PlanRows(std::shared_ptr<const WinnerMap> winners, std::span<const uint32_t> rows);
 
 /// Decoded winning cells of one source, from cell `first_cell` on.
@@ -70,19 +75,23 @@ struct SourceValues {
   std::shared_ptr<arrow::ArrayData> values;
 };
 
-/// Reads winning cells [first_cell, first_cell + cells) of `source`. The value column must be as long as the coverage
-/// (kCorrupt, naming file and field).
+/// Reads winning cells [first_cell, first_cell + cells) of `source`. The value column must be as
+/// long as the coverage (kCorrupt, naming file and field).
 arrow::Result<SourceValues> ReadSource(const ColumnRequest& request, const WinnerSource& source,
                                        uint64_t first_cell, uint64_t cells);
 
-/// Gives values that a caller has read before, for source i of the winner map; null = read them now.
+/// Gives values that a caller has read before, for source i of the winner map; null = read them
+/// now.
 using LoadedSources = std::vector<SourceValues>;
 
-/// Reads what `plan` says. `loaded`, if given, holds the values of every source of the winner map, parallel to it.
-arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadColumn(const ColumnRequest& request, const ColumnPlan& plan,
+/// Reads what `plan` says. `loaded`, if given, holds the values of every source of the winner map,
+/// parallel to it.
+arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadColumn(const ColumnRequest& request,
+                                                            const ColumnPlan& plan,
                                                             const LoadedSources* loaded = nullptr);
 
-/// Rows of overlaid cells worth skipping in a base column: enough to save a request's worth of bytes.
+/// Rows of overlaid cells worth skipping in a base column: enough to save a request's worth of
+/// bytes.
 uint64_t MinSkippableRows(const arrow::DataType& type);
 
 /// Bytes of one decoded value, `variable_bytes` for types without a fixed width.

@@ -24,8 +24,9 @@ void ForEachRun(const SlotList& slots, Run&& run) {
   }
 }
 
-// Bytes of output that many sources are scattered into before moving on: they stay in the second-level cache,
-// where one source after the other over the whole column would miss it for nearly every value.
+// Bytes of output that many sources are scattered into before moving on: they stay in the
+// second-level cache, where one source after the other over the whole column would miss it for
+// nearly every value.
 constexpr uint64_t kBlockBytes = 128 << 10;
 
 // A list of one slot a value, on its way through the blocks.
@@ -59,12 +60,18 @@ void ScatterPlain(std::span<Cursor> cursors, uint64_t slots, uint8_t* to) {
 
 void ScatterPlain(std::span<Cursor> cursors, size_t width, uint64_t slots, uint8_t* to) {
   switch (width) {
-    case 1: return ScatterPlain<1>(cursors, slots, to);
-    case 2: return ScatterPlain<2>(cursors, slots, to);
-    case 4: return ScatterPlain<4>(cursors, slots, to);
-    case 8: return ScatterPlain<8>(cursors, slots, to);
-    case 16: return ScatterPlain<16>(cursors, slots, to);
-    case 32: return ScatterPlain<32>(cursors, slots, to);
+    case 1:
+      return ScatterPlain<1>(cursors, slots, to);
+    case 2:
+      return ScatterPlain<2>(cursors, slots, to);
+    case 4:
+      return ScatterPlain<4>(cursors, slots, to);
+    case 8:
+      return ScatterPlain<8>(cursors, slots, to);
+    case 16:
+      return ScatterPlain<16>(cursors, slots, to);
+    case 32:
+      return ScatterPlain<32>(cursors, slots, to);
     default:
       for (Cursor& cursor : cursors) {
         for (; cursor.offset != cursor.end; ++cursor.offset, cursor.from += width) {
@@ -75,13 +82,14 @@ void ScatterPlain(std::span<Cursor> cursors, size_t width, uint64_t slots, uint8
 }
 
 // Copies values of `width` bytes a slot; `froms` are where the values of each piece start.
-void ScatterBytes(std::span<const Piece> pieces, std::span<const uint8_t* const> froms, size_t width, uint64_t slots,
-                  uint8_t* to) {
+void ScatterBytes(std::span<const Piece> pieces, std::span<const uint8_t* const> froms,
+                  size_t width, uint64_t slots, uint8_t* to) {
   std::vector<Cursor> cursors;
   for (size_t i = 0; i < pieces.size(); ++i) {
     const SlotList& list = *pieces[i].slots;
     for (const SlotRun& run : list.runs) {
-      std::memcpy(to + size_t{run.slot} * width, froms[i] + size_t{run.cell} * width, size_t{run.count} * width);
+      std::memcpy(to + size_t{run.slot} * width, froms[i] + size_t{run.cell} * width,
+                  size_t{run.count} * width);
     }
     const uint32_t* offsets = list.offsets.data();
     if (!list.offsets.empty()) {
@@ -92,7 +100,8 @@ void ScatterBytes(std::span<const Piece> pieces, std::span<const uint8_t* const>
 }
 
 // Copies `items` bits a slot; a null `from` stands for ones.
-void ScatterBits(const SlotList& slots, uint64_t items, const uint8_t* from, int64_t from_offset, uint8_t* to) {
+void ScatterBits(const SlotList& slots, uint64_t items, const uint8_t* from, int64_t from_offset,
+                 uint8_t* to) {
   if (items == 1) {
     ForEachRun(slots, [&](uint32_t slot, uint32_t count, uint32_t cell) {
       if (from == nullptr) {
@@ -119,7 +128,8 @@ bool HasNulls(const arrow::ArrayData& data) {
   return data.null_count.load() != 0 && !data.buffers.empty() && data.buffers[0] != nullptr;
 }
 
-arrow::Result<std::shared_ptr<arrow::Buffer>> AllocateZeroed(uint64_t bytes, arrow::MemoryPool* pool) {
+arrow::Result<std::shared_ptr<arrow::Buffer>> AllocateZeroed(uint64_t bytes,
+                                                             arrow::MemoryPool* pool) {
   if (bytes > static_cast<uint64_t>(std::numeric_limits<int64_t>::max() / 2)) {
     return InvalidInput("column is too large to hold in memory: ", bytes, " bytes");
   }
@@ -129,9 +139,11 @@ arrow::Result<std::shared_ptr<arrow::Buffer>> AllocateZeroed(uint64_t bytes, arr
   return std::shared_ptr<arrow::Buffer>(std::move(buffer));
 }
 
-// Sets validity of the slots, `items` bits a slot. `values` are the arrays of the pieces at this level.
-arrow::Status ScatterValidity(std::span<const Piece> pieces, std::span<const arrow::ArrayData* const> values,
-                              uint64_t items, arrow::ArrayData* column, arrow::MemoryPool* pool) {
+// Sets validity of the slots, `items` bits a slot. `values` are the arrays of the pieces at this
+// level.
+arrow::Status ScatterValidity(std::span<const Piece> pieces,
+                              std::span<const arrow::ArrayData* const> values, uint64_t items,
+                              arrow::ArrayData* column, arrow::MemoryPool* pool) {
   bool any = HasNulls(*column);
   for (const arrow::ArrayData* value : values) any |= HasNulls(*value);
   if (!any) {
@@ -156,9 +168,11 @@ arrow::Status ScatterValidity(std::span<const Piece> pieces, std::span<const arr
   return arrow::Status::OK();
 }
 
-// Booleans, fixed widths, fixed-size lists: `items` values of this level belong to one slot of the top level.
-arrow::Status ScatterFixed(std::span<const Piece> pieces, std::vector<const arrow::ArrayData*> values,
-                           uint64_t items, arrow::ArrayData* column, arrow::MemoryPool* pool) {
+// Booleans, fixed widths, fixed-size lists: `items` values of this level belong to one slot of the
+// top level.
+arrow::Status ScatterFixed(std::span<const Piece> pieces,
+                           std::vector<const arrow::ArrayData*> values, uint64_t items,
+                           arrow::ArrayData* column, arrow::MemoryPool* pool) {
   ARROW_RETURN_NOT_OK(ScatterValidity(pieces, values, items, column, pool));
   if (column->type->id() == arrow::Type::FIXED_SIZE_LIST) {
     const auto& list = static_cast<const arrow::FixedSizeListType&>(*column->type);
@@ -166,14 +180,16 @@ arrow::Status ScatterFixed(std::span<const Piece> pieces, std::vector<const arro
     std::vector<Piece> below(pieces.begin(), pieces.end());
     std::vector<const arrow::ArrayData*> children;
     for (size_t i = 0; i < pieces.size(); ++i) {
-      // The parent's own offset counts in lists; add it to the piece so that the child's index is right.
+      // The parent's own offset counts in lists; add it to the piece so that the child's index is
+      // right.
       below[i].first = pieces[i].first + static_cast<uint64_t>(values[i]->offset) / items;
       children.push_back(values[i]->child_data[0].get());
     }
-    return ScatterFixed(below, std::move(children), items * size, column->child_data[0].get(), pool);
+    return ScatterFixed(below, std::move(children), items * size, column->child_data[0].get(),
+                        pool);
   }
-  uint64_t bits = static_cast<uint64_t>(
-      static_cast<const arrow::FixedWidthType&>(*column->type).bit_width());
+  uint64_t bits =
+      static_cast<uint64_t>(static_cast<const arrow::FixedWidthType&>(*column->type).bit_width());
   uint8_t* to = column->buffers[1]->mutable_data();
   std::vector<const uint8_t*> froms;
   for (size_t i = 0; i < pieces.size(); ++i) {
@@ -186,7 +202,8 @@ arrow::Status ScatterFixed(std::span<const Piece> pieces, std::vector<const arro
     }
   }
   if (bits != 1 && items != 0) {
-    ScatterBytes(pieces, froms, items * bits / 8, static_cast<uint64_t>(column->length) / items, to);
+    ScatterBytes(pieces, froms, items * bits / 8, static_cast<uint64_t>(column->length) / items,
+                 to);
   }
   return arrow::Status::OK();
 }
@@ -218,8 +235,9 @@ arrow::Status ScatterVariable(std::span<const Piece> pieces, arrow::ArrayData* c
   const auto* old = reinterpret_cast<const Offset*>(column->buffers[1]->data());
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> offsets_buffer,
                         AllocateZeroed(static_cast<uint64_t>(length + 1) * sizeof(Offset), pool));
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> covered,
-                        AllocateZeroed(static_cast<uint64_t>(arrow::bit_util::BytesForBits(length)), pool));
+  ARROW_ASSIGN_OR_RAISE(
+      std::shared_ptr<arrow::Buffer> covered,
+      AllocateZeroed(static_cast<uint64_t>(arrow::bit_util::BytesForBits(length)), pool));
   auto* offsets = reinterpret_cast<Offset*>(offsets_buffer->mutable_data());
   uint8_t* covered_bits = covered->mutable_data();
   // offsets[i + 1] holds the length of value i until they are summed.
@@ -237,8 +255,9 @@ arrow::Status ScatterVariable(std::span<const Piece> pieces, arrow::ArrayData* c
   for (int64_t i = 0; i < length; ++i) {
     total += static_cast<uint64_t>(offsets[i + 1]);
     if (total > static_cast<uint64_t>(std::numeric_limits<Offset>::max())) {
-      return Unsupported("", "string column is too long for its offsets after overlays are applied: more than ",
-                         std::numeric_limits<Offset>::max(), " bytes in ", length, " rows");
+      return Unsupported(
+          "", "string column is too long for its offsets after overlays are applied: more than ",
+          std::numeric_limits<Offset>::max(), " bytes in ", length, " rows");
     }
     offsets[i + 1] = static_cast<Offset>(total);
   }
@@ -279,21 +298,24 @@ bool CanScatter(const arrow::DataType& type) {
 arrow::Status ScatterPieces(std::span<const Piece> pieces, arrow::ArrayData* column,
                             arrow::MemoryPool* pool) {
   if (pieces.empty() || column->type->id() == arrow::Type::NA) return arrow::Status::OK();
-  if (column->offset != 0) return InvalidInput("cannot write overlay values into a slice of an array");
-  if (arrow::is_binary_like(column->type->id())) return ScatterVariable<int32_t>(pieces, column, pool);
+  if (column->offset != 0)
+    return InvalidInput("cannot write overlay values into a slice of an array");
+  if (arrow::is_binary_like(column->type->id()))
+    return ScatterVariable<int32_t>(pieces, column, pool);
   if (arrow::is_large_binary_like(column->type->id())) {
     return ScatterVariable<int64_t>(pieces, column, pool);
   }
   if (!IsFixed(*column->type)) {
-    return Unsupported("", "overlays on this type are not supported yet: ", column->type->ToString());
+    return Unsupported("",
+                       "overlays on this type are not supported yet: ", column->type->ToString());
   }
   std::vector<const arrow::ArrayData*> values;
   for (const Piece& piece : pieces) values.push_back(piece.values);
   return ScatterFixed(pieces, std::move(values), 1, column, pool);
 }
 
-arrow::Result<std::shared_ptr<arrow::ArrayData>> MakeWritableNulls(const std::shared_ptr<arrow::DataType>& type,
-                                                                   uint64_t length, arrow::MemoryPool* pool) {
+arrow::Result<std::shared_ptr<arrow::ArrayData>> MakeWritableNulls(
+    const std::shared_ptr<arrow::DataType>& type, uint64_t length, arrow::MemoryPool* pool) {
   int64_t rows = static_cast<int64_t>(length);
   if (type->id() == arrow::Type::NA) return arrow::ArrayData::Make(type, rows, {nullptr}, rows);
   ARROW_ASSIGN_OR_RAISE(
@@ -303,7 +325,8 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> MakeWritableNulls(const std::sh
     const auto& list = static_cast<const arrow::FixedSizeListType&>(*type);
     uint64_t items = 0;
     if (__builtin_mul_overflow(length, static_cast<uint64_t>(list.list_size()), &items)) {
-      return InvalidInput("column is too large to hold in memory: ", length, " rows of ", type->ToString());
+      return InvalidInput("column is too large to hold in memory: ", length, " rows of ",
+                          type->ToString());
     }
     ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::ArrayData> child,
                           MakeWritableNulls(list.value_type(), items, pool));
@@ -313,21 +336,26 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> MakeWritableNulls(const std::sh
     return arrow::ArrayData::Make(type, rows, {std::move(validity)}, {std::move(child)}, rows);
   }
   if (IsFixed(*type)) {
-    uint64_t bits = static_cast<uint64_t>(static_cast<const arrow::FixedWidthType&>(*type).bit_width());
+    uint64_t bits =
+        static_cast<uint64_t>(static_cast<const arrow::FixedWidthType&>(*type).bit_width());
     uint64_t total = 0;
     if (__builtin_mul_overflow(length, bits, &total)) {
-      return InvalidInput("column is too large to hold in memory: ", length, " rows of ", type->ToString());
+      return InvalidInput("column is too large to hold in memory: ", length, " rows of ",
+                          type->ToString());
     }
-    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> values, AllocateZeroed(total / 8 + 1, pool));
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> values,
+                          AllocateZeroed(total / 8 + 1, pool));
     return arrow::ArrayData::Make(type, rows, {std::move(validity), std::move(values)}, rows);
   }
   if (!arrow::is_base_binary_like(type->id())) {
     return Unsupported("", "overlays on this type are not supported yet: ", type->ToString());
   }
   uint64_t width = arrow::is_large_binary_like(type->id()) ? 8 : 4;
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> offsets, AllocateZeroed((length + 1) * width, pool));
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> offsets,
+                        AllocateZeroed((length + 1) * width, pool));
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> bytes, AllocateZeroed(0, pool));
-  return arrow::ArrayData::Make(type, rows, {std::move(validity), std::move(offsets), std::move(bytes)}, rows);
+  return arrow::ArrayData::Make(type, rows,
+                                {std::move(validity), std::move(offsets), std::move(bytes)}, rows);
 }
 
 }  // namespace pennon::overlay

@@ -1,4 +1,5 @@
-// Puts overlay values over a column that was decoded from the base: one type-free pass per buffer, no call per cell.
+// Puts overlay values over a column that was decoded from the base: one type-free pass per buffer,
+// no call per cell.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,8 @@ struct SlotRun {
   bool operator==(const SlotRun&) const = default;
 };
 
-/// Where values go: runs, or else one slot a value, value i at `offsets[i] - minus`. Ascending, disjoint.
+/// Where values go: runs, or else one slot a value, value i at `offsets[i] - minus`. Ascending,
+/// disjoint.
 struct SlotList {
   std::vector<SlotRun> runs;
   std::span<const uint32_t> offsets;
@@ -35,17 +37,20 @@ struct Piece {
   const SlotList* slots = nullptr;
 };
 
-/// Says whether ScatterPieces can merge columns of `type`: booleans, fixed-width types, strings and binary,
-/// fixed-size lists of the fixed-width ones, and null.
+/// Says whether ScatterPieces can merge columns of `type`: booleans, fixed-width types, strings and
+/// binary, fixed-size lists of the fixed-width ones, and null.
 bool CanScatter(const arrow::DataType& type);
 
-/// Overwrites the slots of `pieces` in `column`, whose buffers nobody else may see. A piece's NULL makes its slot NULL;
-/// a valid value makes it valid. The slots of all pieces must be disjoint and inside the column. A string column
-/// whose bytes no longer fit its offsets is a kUnsupported error.
-arrow::Status ScatterPieces(std::span<const Piece> pieces, arrow::ArrayData* column, arrow::MemoryPool* pool);
+/// Overwrites the slots of `pieces` in `column`, whose buffers nobody else may see. A piece's NULL
+/// makes its slot NULL; a valid value makes it valid. The slots of all pieces must be disjoint and
+/// inside the column. A string column whose bytes no longer fit its offsets is a kUnsupported
+/// error.
+arrow::Status ScatterPieces(std::span<const Piece> pieces, arrow::ArrayData* column,
+                            arrow::MemoryPool* pool);
 
-/// A column of NULLs with buffers of its own, to scatter into. `type` must be one that CanScatter takes.
-arrow::Result<std::shared_ptr<arrow::ArrayData>> MakeWritableNulls(const std::shared_ptr<arrow::DataType>& type,
-                                                                   uint64_t length, arrow::MemoryPool* pool);
+/// A column of NULLs with buffers of its own, to scatter into. `type` must be one that CanScatter
+/// takes.
+arrow::Result<std::shared_ptr<arrow::ArrayData>> MakeWritableNulls(
+    const std::shared_ptr<arrow::DataType>& type, uint64_t length, arrow::MemoryPool* pool);
 
 }  // namespace pennon::overlay

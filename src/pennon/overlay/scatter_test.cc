@@ -23,7 +23,8 @@ std::mt19937& Random() {
 uint32_t Pick(uint32_t n) { return std::uniform_int_distribution<uint32_t>(0, n - 1)(Random()); }
 
 // Random values of a type; every fourth array has no nulls.
-std::shared_ptr<arrow::Array> RandomArray(const std::shared_ptr<arrow::DataType>& type, int64_t length) {
+std::shared_ptr<arrow::Array> RandomArray(const std::shared_ptr<arrow::DataType>& type,
+                                          int64_t length) {
   bool nulls = Pick(4) != 0;
   auto builder = arrow::MakeBuilder(type).ValueOrDie();
   for (int64_t i = 0; i < length; ++i) {
@@ -37,20 +38,26 @@ std::shared_ptr<arrow::Array> RandomArray(const std::shared_ptr<arrow::DataType>
         EXPECT_TRUE(static_cast<arrow::BooleanBuilder&>(*builder).Append(Pick(2) == 1).ok());
         break;
       case arrow::Type::INT8:
-        EXPECT_TRUE(static_cast<arrow::Int8Builder&>(*builder).Append(static_cast<int8_t>(Pick(200))).ok());
+        EXPECT_TRUE(
+            static_cast<arrow::Int8Builder&>(*builder).Append(static_cast<int8_t>(Pick(200))).ok());
         break;
       case arrow::Type::INT16:
-        EXPECT_TRUE(static_cast<arrow::Int16Builder&>(*builder).Append(static_cast<int16_t>(Pick(9999))).ok());
+        EXPECT_TRUE(static_cast<arrow::Int16Builder&>(*builder)
+                        .Append(static_cast<int16_t>(Pick(9999)))
+                        .ok());
         break;
       case arrow::Type::INT32:
-        EXPECT_TRUE(static_cast<arrow::Int32Builder&>(*builder).Append(static_cast<int32_t>(Pick(1 << 30))).ok());
+        EXPECT_TRUE(static_cast<arrow::Int32Builder&>(*builder)
+                        .Append(static_cast<int32_t>(Pick(1 << 30)))
+                        .ok());
         break;
       case arrow::Type::DOUBLE:
         EXPECT_TRUE(static_cast<arrow::DoubleBuilder&>(*builder).Append(Pick(1000) / 7.0).ok());
         break;
       case arrow::Type::DECIMAL128:
-        EXPECT_TRUE(
-            static_cast<arrow::Decimal128Builder&>(*builder).Append(arrow::Decimal128(Pick(1000))).ok());
+        EXPECT_TRUE(static_cast<arrow::Decimal128Builder&>(*builder)
+                        .Append(arrow::Decimal128(Pick(1000)))
+                        .ok());
         break;
       case arrow::Type::FIXED_SIZE_BINARY:
         text = "abc";
@@ -106,7 +113,8 @@ void CheckScatter(const std::shared_ptr<arrow::Array>& base,
   std::vector<Piece> pieces;
   size_t taken = 0;
   for (size_t p = 0; p < 3; ++p) {
-    size_t count = std::min<size_t>(Pick(static_cast<uint32_t>(length / 2 + 2)), slots.size() - taken);
+    size_t count =
+        std::min<size_t>(Pick(static_cast<uint32_t>(length / 2 + 2)), slots.size() - taken);
     owned[p].assign(slots.begin() + taken, slots.begin() + taken + count);
     taken += count;
     std::sort(owned[p].begin(), owned[p].end());
@@ -143,9 +151,15 @@ void CheckScatter(const std::shared_ptr<arrow::Array>& base,
 }
 
 TEST(Scatter, EveryTypeAgreesWithSlotBySlot) {
-  std::vector<std::shared_ptr<arrow::DataType>> types = {
-      arrow::boolean(), arrow::int8(), arrow::int16(), arrow::int32(), arrow::float64(),
-      arrow::decimal128(20, 2), arrow::fixed_size_binary(3), arrow::utf8(), arrow::large_binary()};
+  std::vector<std::shared_ptr<arrow::DataType>> types = {arrow::boolean(),
+                                                         arrow::int8(),
+                                                         arrow::int16(),
+                                                         arrow::int32(),
+                                                         arrow::float64(),
+                                                         arrow::decimal128(20, 2),
+                                                         arrow::fixed_size_binary(3),
+                                                         arrow::utf8(),
+                                                         arrow::large_binary()};
   for (const auto& type : types) {
     for (int round = 0; round < 40; ++round) {
       CheckScatter(RandomArray(type, Pick(70)), [&](int64_t n) { return RandomArray(type, n); });
@@ -157,7 +171,8 @@ TEST(Scatter, EveryTypeAgreesWithSlotBySlot) {
 TEST(Scatter, FixedSizeListsWithItemNulls) {
   for (const auto& item : {arrow::float64(), arrow::boolean(), arrow::int8()}) {
     for (int round = 0; round < 40; ++round) {
-      CheckScatter(RandomList(item, 5, Pick(50)), [&](int64_t n) { return RandomList(item, 5, n); });
+      CheckScatter(RandomList(item, 5, Pick(50)),
+                   [&](int64_t n) { return RandomList(item, 5, n); });
       if (HasFatalFailure()) return;
     }
   }

@@ -32,14 +32,22 @@ struct Stack {
 
   arrow::Result<WinnerMap> Find(Bitmap want, uint64_t min_skip = 1) {
     ARROW_ASSIGN_OR_RAISE(std::vector<Layer> layers, LayersOf(fragment, field));
-    return FindWinners(
-        std::move(want), layers,
-        [this](const Layer& layer) -> arrow::Result<std::shared_ptr<const Bitmap>> {
-          ++parsed;
-          ARROW_ASSIGN_OR_RAISE(Bitmap bitmap, ParseCoverage(fragment, layer, 1 << 20));
-          return std::make_shared<const Bitmap>(std::move(bitmap));
-        },
-        min_skip);
+    return FindWinners(std::move(want), layers, Parse(), min_skip);
+  }
+  arrow::Result<WinnerMap> FindAll(uint64_t rows, uint64_t min_skip) {
+    ARROW_ASSIGN_OR_RAISE(std::vector<Layer> layers, LayersOf(fragment, field));
+    return FindAllWinners(rows, layers, Parse(), min_skip);
+  }
+  arrow::Result<WinnerMap> FindRows(std::vector<uint32_t> want) {
+    ARROW_ASSIGN_OR_RAISE(std::vector<Layer> layers, LayersOf(fragment, field));
+    return FindWinners(std::move(want), layers, Parse());
+  }
+  CoverageProvider Parse() {
+    return [this](const Layer& layer) -> arrow::Result<std::shared_ptr<const Bitmap>> {
+      ++parsed;
+      ARROW_ASSIGN_OR_RAISE(Bitmap bitmap, ParseCoverage(fragment, layer, 1 << 20));
+      return std::make_shared<const Bitmap>(std::move(bitmap));
+    };
   }
 
   Field field;
@@ -54,12 +62,14 @@ std::map<uint32_t, OracleAnswer> Answers(const WinnerMap& map) {
   for (const WinnerSource& source : map.sources) {
     for (const WinnerRun& run : source.runs) {
       for (uint32_t i = 0; i < run.count; ++i) {
-        EXPECT_TRUE(answers.emplace(run.first + i, OracleAnswer{source.layer.overlay, run.rank + i}).second);
+        EXPECT_TRUE(answers.emplace(run.first + i, OracleAnswer{source.layer.overlay, run.rank + i})
+                        .second);
       }
     }
     for (size_t i = 0; i < source.offsets.size(); ++i) {
       uint64_t rank = source.ranks.empty() ? i : source.ranks[i];
-      EXPECT_TRUE(answers.emplace(source.offsets[i], OracleAnswer{source.layer.overlay, rank}).second);
+      EXPECT_TRUE(
+          answers.emplace(source.offsets[i], OracleAnswer{source.layer.overlay, rank}).second);
     }
     EXPECT_EQ(source.AllOffsets().size(), source.cells);
   }
@@ -69,7 +79,8 @@ std::map<uint32_t, OracleAnswer> Answers(const WinnerMap& map) {
 TEST(Winners, HigherVersionThenLaterPositionWins) {
   Stack stack({{5, {1, 2, 3}}, {6, {2, 3, 4}}, {6, {3, 9}}});
   WinnerMap map = stack.Find(Bitmap::OfRange(0, 10)).ValueOrDie();
-  std::map<uint32_t, OracleAnswer> want = {{1, {0, 0}}, {2, {1, 0}}, {3, {2, 0}}, {4, {1, 2}}, {9, {2, 1}}};
+  std::map<uint32_t, OracleAnswer> want = {
+      {1, {0, 0}}, {2, {1, 0}}, {3, {2, 0}}, {4, {1, 2}}, {9, {2, 1}}};
   EXPECT_EQ(Answers(map), want);
   EXPECT_EQ(map.cells, 5u);
   EXPECT_EQ(map.overlaid.ToVector(), (std::vector<uint32_t>{1, 2, 3, 4, 9}));
@@ -102,8 +113,8 @@ TEST(Winners, ShortRunsAreNotSkippable) {
   EXPECT_EQ(map.skippable, (std::vector<BitmapRun>{{0, 4}}));
 }
 
-// The three ways to the same answer: the full map, the map for some rows, and the oracle; and the restriction
-// of the full map to those rows.
+// The three ways to the same answer: the full map, the map for some rows, and the oracle; and the
+// restriction of the full map to those rows.
 TEST(Winners, FullMapRowsAndOracleAgree) {
   std::mt19937 random(20240611);
   auto pick = [&](uint32_t n) { return std::uniform_int_distribution<uint32_t>(0, n - 1)(random); };
@@ -121,7 +132,11 @@ TEST(Winners, FullMapRowsAndOracleAgree) {
       overlays.push_back({1 + pick(4), {offsets.begin(), offsets.end()}});
     }
     Stack stack(overlays);
-    WinnerMap full = stack.Find(Bitmap::OfRange(0, rows)).ValueOrDie();
+    WinnerMap set = stack.Find(Bitmap::OfRange(0, rows)).ValueOrDie();
+    uint64_t min_skip = 1 + pick(5);
+    WinnerMap full = stack.FindAll(rows, min_skip).ValueOrDie();
+    ASSERT_EQ(Answers(set), Answers(full)) << "round " << round;
+    ASSERT_EQ(stack.Find(Bitmap::OfRange(0, rows), min_skip)->skippable, full.skippable);
     std::map<uint32_t, OracleAnswer> oracle;
     for (uint32_t offset = 0; offset < rows; ++offset) {
       if (auto answer = ResolveCell(overlays, offset)) oracle[offset] = *answer;
@@ -137,6 +152,10 @@ TEST(Winners, FullMapRowsAndOracleAgree) {
     }
     WinnerMap direct = stack.Find(Bitmap::Of(some)).ValueOrDie();
     ASSERT_EQ(Answers(direct), expected) << "round " << round;
+    WinnerMap by_rows = stack.FindRows(some).ValueOrDie();
+    ASSERT_EQ(Answers(by_rows), expected) << "round " << round;
+    ASSERT_EQ(by_rows.overlaid, direct.overlaid);
+    ASSERT_EQ(by_rows.skippable, direct.skippable);
     WinnerMap restricted = RestrictWinners(full, some);
     ASSERT_EQ(Answers(restricted), expected) << "round " << round;
     ASSERT_EQ(restricted.overlaid, direct.overlaid);

@@ -27,7 +27,8 @@ Column MakeRowColumn(const RowColumn& row) {
   Column column;
   column.kind = row.kind;
   column.name = std::string(row.name);
-  column.arrow_field = arrow::field(column.name, arrow::uint64(), /*nullable=*/row.kind != Column::Kind::kRowAddress);
+  column.arrow_field = arrow::field(column.name, arrow::uint64(),
+                                    /*nullable=*/row.kind != Column::Kind::kRowAddress);
   return column;
 }
 
@@ -92,7 +93,8 @@ arrow::Result<Column> FindColumn(const table::Manifest& manifest, std::string_vi
   for (const RowColumn& row : kRowColumns) {
     if (name != row.name) continue;
     if (row.needs_row_ids && !manifest.has_stable_row_ids()) {
-      return InvalidInput("column needs a table with stable row ids, which this one is not: `", name, "`");
+      return InvalidInput("column needs a table with stable row ids, which this one is not: `",
+                          name, "`");
     }
     return MakeRowColumn(row);
   }
@@ -110,7 +112,8 @@ arrow::Status CheckReadable(const Column& column) {
   if (column.field == nullptr) return arrow::Status::OK();
   const Field& field = *column.field;
   if (!field.is_leaf()) {
-    return Unsupported("", "nested columns are not read yet: `", field.name, "` is ", field.type->ToString());
+    return Unsupported("", "nested columns are not read yet: `", field.name, "` is ",
+                       field.type->ToString());
   }
   if (auto blob = field.metadata.find("lance-encoding:blob");
       blob != field.metadata.end() && blob->second == "true") {

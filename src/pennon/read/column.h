@@ -28,14 +28,15 @@ struct Column {
   std::shared_ptr<arrow::Field> arrow_field;
 };
 
-/// Looks up a column by its exact name, row columns included. An unknown name is a kInvalidInput error that lists what
-/// there is and the nearest name; a field inside a struct is kUnsupported.
+/// Looks up a column by its exact name, row columns included. An unknown name is a kInvalidInput
+/// error that lists what there is and the nearest name; a field inside a struct is kUnsupported.
 arrow::Result<Column> FindColumn(const table::Manifest& manifest, std::string_view name);
 
 /// All columns that an expression may name: the table's, then the row columns that this table has.
 std::vector<Column> AllColumns(const table::Manifest& manifest);
 
-/// Fails with kUnsupported, naming the column, if pennon cannot read a column of this shape yet (nested, blob).
+/// Fails with kUnsupported, naming the column, if pennon cannot read a column of this shape yet
+/// (nested, blob).
 arrow::Status CheckReadable(const Column& column);
 
 }  // namespace pennon::read

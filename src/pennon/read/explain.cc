@@ -27,20 +27,23 @@ std::string PathOf(const std::vector<Field>& fields, int32_t id) {
 }
 
 // Reads the one value at row `row` of a file's column of `length` values.
-arrow::Result<std::shared_ptr<arrow::Scalar>> ReadValue(const overlay::ColumnRequest& request, uint64_t row) {
+arrow::Result<std::shared_ptr<arrow::Scalar>> ReadValue(const overlay::ColumnRequest& request,
+                                                        uint64_t row) {
   uint32_t offset = static_cast<uint32_t>(row);
   overlay::ColumnPlan plan = overlay::PlanRows(nullptr, {&offset, 1});
   ARROW_ASSIGN_OR_RAISE(auto data, overlay::ReadColumn(request, plan));
   return arrow::MakeArray(data)->GetScalar(0);
 }
 
-overlay::ColumnRequest MakeRequest(const Snapshot* snapshot, const table::Fragment& fragment, const Field& field) {
+overlay::ColumnRequest MakeRequest(const Snapshot* snapshot, const table::Fragment& fragment,
+                                   const Field& field) {
   overlay::ColumnRequest request;
   request.field = &field;
   request.fragment = &fragment;
   request.pool = snapshot->context.pool;
   request.open = [snapshot](const table::DataFile& file) {
-    return snapshot->files->Open(snapshot->location, *snapshot->manifest, file, snapshot->context.pool);
+    return snapshot->files->Open(snapshot->location, *snapshot->manifest, file,
+                                 snapshot->context.pool);
   };
   return request;
 }
@@ -53,21 +56,24 @@ FileInfo DescribeFile(const table::DataFile& file) {
   info.fields = file.fields;
   info.column_indices = file.column_indices;
   // A 2.0 file may go by 0.3.
-  info.version = file.major_version == 0 && file.minor_version == 3
-                     ? "2.0"
-                     : std::to_string(file.major_version) + "." + std::to_string(file.minor_version);
+  info.version =
+      file.major_version == 0 && file.minor_version == 3
+          ? "2.0"
+          : std::to_string(file.major_version) + "." + std::to_string(file.minor_version);
   info.size_bytes = file.size_bytes;
   return info;
 }
 
-arrow::Result<CellExplanation> ExplainCell(const std::shared_ptr<const Snapshot>& snapshot, uint64_t row,
-                                           const std::string& name) {
+arrow::Result<CellExplanation> ExplainCell(const std::shared_ptr<const Snapshot>& snapshot,
+                                           uint64_t row, const std::string& name) {
   ARROW_ASSIGN_OR_RAISE(Column column, FindColumn(*snapshot->manifest, name));
   if (column.field == nullptr) {
-    return InvalidInput("only columns of the table can be explained, not row columns: `", name, "`");
+    return InvalidInput("only columns of the table can be explained, not row columns: `", name,
+                        "`");
   }
   ARROW_RETURN_NOT_OK(CheckReadable(column));
-  if (row > static_cast<uint64_t>(INT64_MAX)) return InvalidInput("row position is out of range: ", row);
+  if (row > static_cast<uint64_t>(INT64_MAX))
+    return InvalidInput("row position is out of range: ", row);
   int64_t position = static_cast<int64_t>(row);
   ARROW_ASSIGN_OR_RAISE(std::vector<RowPlace> places, FindPositions(snapshot, {&position, 1}));
   const table::Fragment& fragment = snapshot->manifest->fragments()[places[0].fragment];
@@ -83,7 +89,8 @@ arrow::Result<CellExplanation> ExplainCell(const std::shared_ptr<const Snapshot>
   std::vector<CellExplanation::Source> sources;
   ARROW_ASSIGN_OR_RAISE(auto layers, overlay::LayersOf(fragment, *column.field));
   for (const overlay::Layer& layer : layers) {
-    ARROW_ASSIGN_OR_RAISE(auto coverage, snapshot->results->Coverage(fragment, layer, reader->physical_rows()));
+    ARROW_ASSIGN_OR_RAISE(auto coverage,
+                          snapshot->results->Coverage(fragment, layer, reader->physical_rows()));
     if (!coverage->Contains(offset)) continue;
     const table::OverlayFile& file = fragment.overlays[layer.overlay];
     CellExplanation::Source source;
@@ -120,7 +127,8 @@ arrow::Result<CellExplanation> ExplainCell(const std::shared_ptr<const Snapshot>
   return cell;
 }
 
-arrow::Result<std::vector<OverlayInfo>> ListOverlays(const std::shared_ptr<const Snapshot>& snapshot) {
+arrow::Result<std::vector<OverlayInfo>> ListOverlays(
+    const std::shared_ptr<const Snapshot>& snapshot) {
   std::vector<OverlayInfo> list;
   const Schema& schema = snapshot->manifest->schema();
   for (const table::Fragment& fragment : snapshot->manifest->fragments()) {
@@ -142,13 +150,14 @@ arrow::Result<std::vector<OverlayInfo>> ListOverlays(const std::shared_ptr<const
         coverage.field = id;
         coverage.name = PathOf(schema.fields, id);
         overlay::Layer layer{i, position, -1};
-        ARROW_ASSIGN_OR_RAISE(auto bitmap, snapshot->results->Coverage(fragment, layer, reader->physical_rows()));
+        ARROW_ASSIGN_OR_RAISE(
+            auto bitmap, snapshot->results->Coverage(fragment, layer, reader->physical_rows()));
         coverage.cells = bitmap->cardinality();
         bool own_column = position < overlay.data_file.column_indices.size() &&
                           overlay.data_file.column_indices[position] >= 0;
         if (const Field* field = schema.FindId(id); field != nullptr && own_column) {
-          ARROW_ASSIGN_OR_RAISE(auto winners,
-                                snapshot->results->Winners(fragment, *field, reader->physical_rows()));
+          ARROW_ASSIGN_OR_RAISE(
+              auto winners, snapshot->results->Winners(fragment, *field, reader->physical_rows()));
           for (const overlay::WinnerSource& source : winners->sources) {
             if (source.layer.overlay != i || source.layer.position != position) continue;
             coverage.winning = source.cells;

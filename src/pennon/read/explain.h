@@ -8,17 +8,18 @@
 
 #include <arrow/result.h>
 
-#include "pennon/dataset.h"
+#include "pennon/info.h"
 #include "pennon/read/snapshot.h"
 
 namespace pennon::read {
 
 /// Explains the cell of top-level column `column` in the row at position `row` among live rows.
-arrow::Result<CellExplanation> ExplainCell(const std::shared_ptr<const Snapshot>& snapshot, uint64_t row,
-                                           const std::string& column);
+arrow::Result<CellExplanation> ExplainCell(const std::shared_ptr<const Snapshot>& snapshot,
+                                           uint64_t row, const std::string& column);
 
 /// Every overlay of the version, fragment after fragment, oldest first. Parses every coverage.
-arrow::Result<std::vector<OverlayInfo>> ListOverlays(const std::shared_ptr<const Snapshot>& snapshot);
+arrow::Result<std::vector<OverlayInfo>> ListOverlays(
+    const std::shared_ptr<const Snapshot>& snapshot);
 
 /// A data file as the public structs show it.
 FileInfo DescribeFile(const table::DataFile& file);

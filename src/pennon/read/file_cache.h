@@ -18,8 +18,9 @@
 
 namespace pennon::read {
 
-/// Keeps readers (footers, column metadata, a file handle each) up to a number of files and bytes; the one used least
-/// lately goes first. Two threads that ask for the same file open it once. Failures are not kept.
+/// Keeps readers (footers, column metadata, a file handle each) up to a number of files and bytes;
+/// the one used least lately goes first. Two threads that ask for the same file open it once.
+/// Failures are not kept.
 class FileCache {
  public:
   FileCache(uint64_t max_bytes, size_t max_files, std::shared_ptr<IoCounter> counter)

@@ -1,6 +1,7 @@
 // The rows of one fragment, column by column: base values, winning overlay values over them.
 //
-// This is where overlays apply; deletions, filters and projections come after it (read/scan.cc, read/take.cc).
+// This is where overlays apply; deletions, filters and projections come after it (read/scan.cc,
+// read/take.cc).
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@ class FragmentReader;
 /// One column of one fragment. Thread-safe.
 class ColumnReader {
  public:
-  /// Reads rows [first, end), deleted ones included. What overlays give is read once for all windows of the fragment
-  /// while it is small.
+  /// Reads rows [first, end), deleted ones included. What overlays give is read once for all
+  /// windows of the fragment while it is small.
   arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadWindow(uint64_t first, uint64_t end);
   /// Reads the ascending `rows`: what only they need, and no overlay file that gives none of them.
   arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadRows(std::span<const uint32_t> rows);
@@ -36,8 +37,8 @@ class ColumnReader {
  private:
   friend class FragmentReader;
   ColumnReader() = default;
-  arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadLineage(std::span<const file::RowRange> ranges,
-                                                               uint64_t length);
+  arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadLineage(
+      std::span<const file::RowRange> ranges, uint64_t length);
   arrow::Result<const overlay::LoadedSources*> Load(const overlay::WinnerMap& winners);
 
   std::shared_ptr<const Snapshot> snapshot_;
@@ -56,8 +57,8 @@ class ColumnReader {
 class FragmentReader {
  public:
   /// Reads the deletion file, if there is one, and nothing else. `snapshot` is kept.
-  static arrow::Result<std::shared_ptr<const FragmentReader>> Open(std::shared_ptr<const Snapshot> snapshot,
-                                                                   const table::Fragment& fragment);
+  static arrow::Result<std::shared_ptr<const FragmentReader>> Open(
+      std::shared_ptr<const Snapshot> snapshot, const table::Fragment& fragment);
 
   const table::Fragment& fragment() const { return *fragment_; }
   uint64_t physical_rows() const { return physical_rows_; }
@@ -82,7 +83,8 @@ class FragmentReader {
   std::shared_ptr<const Deletions> deletions_;
 };
 
-/// Live rows of a fragment by the manifest's count, or by the deletion file where the manifest does not say.
+/// Live rows of a fragment by the manifest's count, or by the deletion file where the manifest does
+/// not say.
 arrow::Result<uint64_t> CountLiveRows(const std::shared_ptr<const Snapshot>& snapshot,
                                       const table::Fragment& fragment);
 

@@ -59,7 +59,8 @@ IndexEntry ParseEntry(protozero::pbf_reader message) {
 
 }  // namespace
 
-arrow::Result<std::vector<IndexEntry>> ParseIndexList(std::string_view section, const std::string& path) {
+arrow::Result<std::vector<IndexEntry>> ParseIndexList(std::string_view section,
+                                                      const std::string& path) {
   std::vector<IndexEntry> entries;
   try {
     protozero::pbf_reader message(section.data(), section.size());
@@ -71,7 +72,8 @@ arrow::Result<std::vector<IndexEntry>> ParseIndexList(std::string_view section, 
       }
     }
   } catch (const std::exception& error) {
-    return Corrupt(path, "index section of the manifest cannot be decoded: ", error.what(), ", ", path);
+    return Corrupt(path, "index section of the manifest cannot be decoded: ", error.what(), ", ",
+                   path);
   }
   return entries;
 }

@@ -11,8 +11,9 @@
 
 namespace pennon::read {
 
-/// Keeps shared values by text keys, up to a number of bytes as their owners count them. A value larger than an
-/// eighth of the limit is not kept. Values handed out live on after they are dropped here.
+/// Keeps shared values by text keys, up to a number of bytes as their owners count them. A value
+/// larger than an eighth of the limit is not kept. Values handed out live on after they are dropped
+/// here.
 class LruCache {
  public:
   explicit LruCache(uint64_t max_bytes) : max_bytes_(max_bytes) {}

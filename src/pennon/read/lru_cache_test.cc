@@ -6,7 +6,9 @@ namespace pennon::read {
 namespace {
 
 std::shared_ptr<const void> Value(int v) { return std::make_shared<const int>(v); }
-int Read(const std::shared_ptr<const void>& value) { return *std::static_pointer_cast<const int>(value); }
+int Read(const std::shared_ptr<const void>& value) {
+  return *std::static_pointer_cast<const int>(value);
+}
 
 TEST(LruCache, KeepsAndReplaces) {
   LruCache cache(1 << 20);

@@ -17,7 +17,8 @@ namespace {
 // Collects columns to read, each once, and the outputs made of them.
 class Planner {
  public:
-  explicit Planner(const table::Manifest& manifest) : manifest_(manifest), all_(AllColumns(manifest)) {
+  explicit Planner(const table::Manifest& manifest)
+      : manifest_(manifest), all_(AllColumns(manifest)) {
     std::vector<std::shared_ptr<arrow::Field>> fields;
     for (const Column& column : all_) fields.push_back(column.arrow_field);
     input_ = arrow::schema(std::move(fields));
@@ -51,7 +52,8 @@ class Planner {
   }
 
   arrow::Status AddExpression(const Projection& projection) {
-    ARROW_ASSIGN_OR_RAISE(expr::Expression parsed, expr::Expression::ParseSql(projection.sql, *input_));
+    ARROW_ASSIGN_OR_RAISE(expr::Expression parsed,
+                          expr::Expression::ParseSql(projection.sql, *input_));
     ARROW_RETURN_NOT_OK(AddInputs(parsed));
     Output output;
     output.field = arrow::field(projection.name, parsed.type());
@@ -103,9 +105,9 @@ class Planner {
 };
 
 // The first `count` columns as a batch that expressions read by name.
-std::shared_ptr<arrow::RecordBatch> InputBatch(const ReadPlan& plan,
-                                               const std::vector<std::shared_ptr<arrow::ArrayData>>& columns,
-                                               size_t count, int64_t rows) {
+std::shared_ptr<arrow::RecordBatch> InputBatch(
+    const ReadPlan& plan, const std::vector<std::shared_ptr<arrow::ArrayData>>& columns,
+    size_t count, int64_t rows) {
   std::vector<std::shared_ptr<arrow::Field>> fields;
   std::vector<std::shared_ptr<arrow::ArrayData>> data;
   for (size_t i = 0; i < count; ++i) {
@@ -118,12 +120,14 @@ std::shared_ptr<arrow::RecordBatch> InputBatch(const ReadPlan& plan,
 }  // namespace
 
 arrow::Result<std::shared_ptr<arrow::BooleanArray>> ReadPlan::EvaluateFilter(
-    const std::vector<std::shared_ptr<arrow::ArrayData>>& columns, int64_t rows, arrow::MemoryPool* pool) const {
+    const std::vector<std::shared_ptr<arrow::ArrayData>>& columns, int64_t rows,
+    arrow::MemoryPool* pool) const {
   return filter->EvaluateFilter(*InputBatch(*this, columns, filter_columns, rows), pool);
 }
 
 arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadPlan::MakeOutput(
-    const std::vector<std::shared_ptr<arrow::ArrayData>>& columns, int64_t rows, arrow::MemoryPool* pool) const {
+    const std::vector<std::shared_ptr<arrow::ArrayData>>& columns, int64_t rows,
+    arrow::MemoryPool* pool) const {
   if (rows == 0) return arrow::RecordBatch::MakeEmpty(schema, pool);
   std::vector<std::shared_ptr<arrow::ArrayData>> data;
   std::shared_ptr<arrow::RecordBatch> input;
@@ -133,18 +137,20 @@ arrow::Result<std::shared_ptr<arrow::RecordBatch>> ReadPlan::MakeOutput(
       continue;
     }
     if (input == nullptr) input = InputBatch(*this, columns, columns.size(), rows);
-    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> value, output.expression->Evaluate(*input, pool));
+    ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Array> value,
+                          output.expression->Evaluate(*input, pool));
     data.push_back(value->data());
   }
   return arrow::RecordBatch::Make(schema, rows, std::move(data));
 }
 
-arrow::Result<ReadPlan> PlanRead(const table::Manifest& manifest, const Columns& columns, const Filter& filter,
-                                 bool with_row_id, bool with_row_address) {
+arrow::Result<ReadPlan> PlanRead(const table::Manifest& manifest, const Columns& columns,
+                                 const Filter& filter, bool with_row_id, bool with_row_address) {
   Planner planner(manifest);
   ARROW_RETURN_NOT_OK(planner.AddFilter(filter));
   if (columns.all) {
-    for (const Field& field : manifest.schema().fields) ARROW_RETURN_NOT_OK(planner.AddColumn(field.name));
+    for (const Field& field : manifest.schema().fields)
+      ARROW_RETURN_NOT_OK(planner.AddColumn(field.name));
   }
   for (const Projection& projection : columns.list) {
     ARROW_RETURN_NOT_OK(projection.sql.empty() ? planner.AddColumn(projection.name)

@@ -1,4 +1,5 @@
-// What a read has to fetch and to give: columns, filter, output expressions. Pure logic over the schema.
+// What a read has to fetch and to give: columns, filter, output expressions. Pure logic over the
+// schema.
 #pragma once
 
 #include <memory>
@@ -28,22 +29,26 @@ struct Output {
 
 /// Immutable once made.
 struct ReadPlan {
-  std::vector<Column> columns;      ///< to read; those of the filter first
-  size_t filter_columns = 0;        ///< how many of `columns` the filter needs
+  std::vector<Column> columns;                     ///< to read; those of the filter first
+  size_t filter_columns = 0;                       ///< how many of `columns` the filter needs
   std::shared_ptr<const expr::Expression> filter;  ///< null: every row
   std::vector<Output> outputs;
   std::shared_ptr<arrow::Schema> schema;  ///< of the outputs
 
-  /// Evaluates the filter over the first `filter_columns` of `columns`: true for the rows to keep, no NULLs.
+  /// Evaluates the filter over the first `filter_columns` of `columns`: true for the rows to keep,
+  /// no NULLs.
   arrow::Result<std::shared_ptr<arrow::BooleanArray>> EvaluateFilter(
-      const std::vector<std::shared_ptr<arrow::ArrayData>>& columns, int64_t rows, arrow::MemoryPool* pool) const;
+      const std::vector<std::shared_ptr<arrow::ArrayData>>& columns, int64_t rows,
+      arrow::MemoryPool* pool) const;
   /// Makes the output batch from `columns`, all of `rows` rows.
   arrow::Result<std::shared_ptr<arrow::RecordBatch>> MakeOutput(
-      const std::vector<std::shared_ptr<arrow::ArrayData>>& columns, int64_t rows, arrow::MemoryPool* pool) const;
+      const std::vector<std::shared_ptr<arrow::ArrayData>>& columns, int64_t rows,
+      arrow::MemoryPool* pool) const;
 };
 
-/// Plans a read. Unknown names and bad expressions are kInvalidInput; columns that cannot be read yet kUnsupported.
-arrow::Result<ReadPlan> PlanRead(const table::Manifest& manifest, const Columns& columns, const Filter& filter,
-                                 bool with_row_id, bool with_row_address);
+/// Plans a read. Unknown names and bad expressions are kInvalidInput; columns that cannot be read
+/// yet kUnsupported.
+arrow::Result<ReadPlan> PlanRead(const table::Manifest& manifest, const Columns& columns,
+                                 const Filter& filter, bool with_row_id, bool with_row_address);
 
 }  // namespace pennon::read

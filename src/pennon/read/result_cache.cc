@@ -12,6 +12,10 @@
 namespace pennon::read {
 namespace {
 
+// A take through this many layers makes the full map, if the fragment has no more rows than that.
+constexpr size_t kManyLayers = 8;
+constexpr uint64_t kMapRows = 4 << 20;
+
 // Everything that decides a winner map: fragment, field, and the overlays that hold the field.
 std::string WinnersKey(const table::Fragment& fragment, const Field& field,
                        const std::vector<overlay::Layer>& layers) {
@@ -27,8 +31,8 @@ std::string WinnersKey(const table::Fragment& fragment, const Field& field,
 
 std::string CoverageKey(const table::Fragment& fragment, const overlay::Layer& layer) {
   const table::OverlayFile& file = fragment.overlays[layer.overlay];
-  return "c/" + std::to_string(fragment.id) + "/" + std::to_string(file.dense ? 0 : layer.position) + "/" +
-         file.data_file.path;
+  return "c/" + std::to_string(fragment.id) + "/" +
+         std::to_string(file.dense ? 0 : layer.position) + "/" + file.data_file.path;
 }
 
 }  // namespace
@@ -53,9 +57,9 @@ uint64_t Deletions::LiveBelow(uint64_t offset) const {
   return offset - static_cast<uint64_t>(at - offsets.begin());
 }
 
-arrow::Result<std::shared_ptr<const Bitmap>> ResultCache::ParseCoverage(const table::Fragment& fragment,
-                                                                        const overlay::Layer& layer,
-                                                                        uint64_t physical_rows, bool keep) {
+arrow::Result<std::shared_ptr<const Bitmap>> ResultCache::ParseCoverage(
+    const table::Fragment& fragment, const overlay::Layer& layer, uint64_t physical_rows,
+    bool keep) {
   std::string key = CoverageKey(fragment, layer);
   if (auto found = Get<Bitmap>(key)) return found;
   bitmaps_parsed_.fetch_add(1, std::memory_order_relaxed);
@@ -71,9 +75,8 @@ arrow::Result<std::shared_ptr<const Bitmap>> ResultCache::Coverage(const table::
   return ParseCoverage(fragment, layer, physical_rows, true);
 }
 
-arrow::Result<std::shared_ptr<const overlay::WinnerMap>> ResultCache::Winners(const table::Fragment& fragment,
-                                                                              const Field& field,
-                                                                              uint64_t physical_rows) {
+arrow::Result<std::shared_ptr<const overlay::WinnerMap>> ResultCache::Winners(
+    const table::Fragment& fragment, const Field& field, uint64_t physical_rows) {
   ARROW_ASSIGN_OR_RAISE(std::vector<overlay::Layer> layers, overlay::LayersOf(fragment, field));
   if (layers.empty()) return nullptr;
   std::string key = WinnersKey(fragment, field, layers);
@@ -83,54 +86,62 @@ arrow::Result<std::shared_ptr<const overlay::WinnerMap>> ResultCache::Winners(co
   auto coverage = [&](const overlay::Layer& layer) {
     return ParseCoverage(fragment, layer, physical_rows, false);
   };
-  ARROW_ASSIGN_OR_RAISE(
-      overlay::WinnerMap built,
-      overlay::FindWinners(Bitmap::OfRange(0, physical_rows), layers, coverage,
-                           overlay::MinSkippableRows(*field.type)));
+  ARROW_ASSIGN_OR_RAISE(overlay::WinnerMap built,
+                        overlay::FindAllWinners(physical_rows, layers, coverage,
+                                                overlay::MinSkippableRows(*field.type)));
   auto map = std::make_shared<const overlay::WinnerMap>(std::move(built));
   cache_.Put(key, map, map->MemoryBytes());
   return map;
 }
 
 arrow::Result<std::shared_ptr<const overlay::WinnerMap>> ResultCache::WinnersOf(
-    const table::Fragment& fragment, const Field& field, uint64_t physical_rows, std::span<const uint32_t> rows) {
+    const table::Fragment& fragment, const Field& field, uint64_t physical_rows,
+    std::span<const uint32_t> rows) {
   ARROW_ASSIGN_OR_RAISE(std::vector<overlay::Layer> layers, overlay::LayersOf(fragment, field));
   if (layers.empty() || rows.empty()) return nullptr;
   overlay::WinnerMap map;
-  if (auto full = Get<overlay::WinnerMap>(WinnersKey(fragment, field, layers))) {
+  auto full = Get<overlay::WinnerMap>(WinnersKey(fragment, field, layers));
+  if (full == nullptr && layers.size() >= kManyLayers && physical_rows <= kMapRows) {
+    // Asking every layer for every row costs more than one look at who owns each row.
+    ARROW_ASSIGN_OR_RAISE(full, Winners(fragment, field, physical_rows));
+  }
+  if (full != nullptr && !full->owner.empty()) {
     map = overlay::RestrictWinners(*full, rows);
   } else {
     auto coverage = [&](const overlay::Layer& layer) {
       return ParseCoverage(fragment, layer, physical_rows, true);
     };
-    ARROW_ASSIGN_OR_RAISE(map, overlay::FindWinners(Bitmap::Of(rows), layers, coverage));
+    ARROW_ASSIGN_OR_RAISE(map, overlay::FindWinners(std::vector<uint32_t>(rows.begin(), rows.end()),
+                                                    layers, coverage));
   }
   if (map.sources.empty()) return nullptr;
   return std::make_shared<const overlay::WinnerMap>(std::move(map));
 }
 
-arrow::Result<std::shared_ptr<const Deletions>> ResultCache::DeletionsOf(const Snapshot& snapshot,
-                                                                         const table::Fragment& fragment) {
+arrow::Result<std::shared_ptr<const Deletions>> ResultCache::DeletionsOf(
+    const Snapshot& snapshot, const table::Fragment& fragment) {
   if (!fragment.deletion_file) return nullptr;
   const table::DeletionFile& file = *fragment.deletion_file;
-  std::string key = "d/" + std::to_string(fragment.id) + "/" + std::to_string(file.read_version) + "/" +
-                    std::to_string(file.id) + "/" + std::to_string(static_cast<int>(file.kind)) + "/" +
-                    (file.base_id ? std::to_string(*file.base_id) : "-") + "/" +
-                    std::to_string(fragment.physical_rows) + "/" + std::to_string(file.num_deleted_rows);
+  std::string key =
+      "d/" + std::to_string(fragment.id) + "/" + std::to_string(file.read_version) + "/" +
+      std::to_string(file.id) + "/" + std::to_string(static_cast<int>(file.kind)) + "/" +
+      (file.base_id ? std::to_string(*file.base_id) : "-") + "/" +
+      std::to_string(fragment.physical_rows) + "/" + std::to_string(file.num_deleted_rows);
   if (auto found = Get<Deletions>(key)) return found;
   deletions_read_.fetch_add(1, std::memory_order_relaxed);
-  ARROW_ASSIGN_OR_RAISE(Bitmap set, table::ReadDeletions(snapshot.location, *snapshot.manifest, fragment));
+  ARROW_ASSIGN_OR_RAISE(Bitmap set,
+                        table::ReadDeletions(snapshot.location, *snapshot.manifest, fragment));
   auto deletions = std::make_shared<Deletions>();
   deletions->offsets = set.ToVector();
   deletions->set = std::move(set);
-  cache_.Put(key, deletions, deletions->set.MemoryBytes() + deletions->offsets.size() * sizeof(uint32_t));
+  cache_.Put(key, deletions,
+             deletions->set.MemoryBytes() + deletions->offsets.size() * sizeof(uint32_t));
   return std::shared_ptr<const Deletions>(std::move(deletions));
 }
 
-arrow::Result<std::shared_ptr<const Lineage>> ResultCache::LineageOf(const Snapshot& snapshot,
-                                                                     const table::Fragment& fragment,
-                                                                     const table::LineageSequence& sequence,
-                                                                     bool ids, uint64_t physical_rows) {
+arrow::Result<std::shared_ptr<const Lineage>> ResultCache::LineageOf(
+    const Snapshot& snapshot, const table::Fragment& fragment,
+    const table::LineageSequence& sequence, bool ids, uint64_t physical_rows) {
   // The sequence lies in the manifest itself; its place there names it.
   std::string key = "l/" + snapshot.manifest->path() + "/" + std::to_string(fragment.id) + "/" +
                     std::to_string(sequence.bytes.data() - snapshot.manifest->message().data());

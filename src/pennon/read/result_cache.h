@@ -1,5 +1,6 @@
-// What reading a version works out and other reads can use: winner maps, coverages, deletions, row lineage.
-// Keys name the files that a value was made from, so that later versions share what did not change. Thread-safe.
+// What reading a version works out and other reads can use: winner maps, coverages, deletions, row
+// lineage. Keys name the files that a value was made from, so that later versions share what did
+// not change. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -50,23 +51,25 @@ class ResultCache {
 
   /// The full winner map of `field` in `fragment`; null if no overlay holds the field.
   arrow::Result<std::shared_ptr<const overlay::WinnerMap>> Winners(const table::Fragment& fragment,
-                                                                   const Field& field, uint64_t physical_rows);
-  /// The winners of the ascending `rows` alone: from the full map if it is at hand, else from as many coverages as it
-  /// takes, newest first. Null if no overlay gives any of them.
-  arrow::Result<std::shared_ptr<const overlay::WinnerMap>> WinnersOf(const table::Fragment& fragment,
-                                                                     const Field& field, uint64_t physical_rows,
-                                                                     std::span<const uint32_t> rows);
+                                                                   const Field& field,
+                                                                   uint64_t physical_rows);
+  /// The winners of the ascending `rows` alone: from the full map if it is at hand, else from as
+  /// many coverages as it takes, newest first. Null if no overlay gives any of them.
+  arrow::Result<std::shared_ptr<const overlay::WinnerMap>> WinnersOf(
+      const table::Fragment& fragment, const Field& field, uint64_t physical_rows,
+      std::span<const uint32_t> rows);
   /// The coverage of one layer.
   arrow::Result<std::shared_ptr<const Bitmap>> Coverage(const table::Fragment& fragment,
-                                                        const overlay::Layer& layer, uint64_t physical_rows);
+                                                        const overlay::Layer& layer,
+                                                        uint64_t physical_rows);
   /// The deletions of `fragment`; null if it has no deletion file.
   arrow::Result<std::shared_ptr<const Deletions>> DeletionsOf(const Snapshot& snapshot,
                                                               const table::Fragment& fragment);
   /// An inline sequence of `fragment`, decoded; `ids` tells row ids from versions.
   arrow::Result<std::shared_ptr<const Lineage>> LineageOf(const Snapshot& snapshot,
                                                           const table::Fragment& fragment,
-                                                          const table::LineageSequence& sequence, bool ids,
-                                                          uint64_t physical_rows);
+                                                          const table::LineageSequence& sequence,
+                                                          bool ids, uint64_t physical_rows);
 
   ResultCounters counters() const;
   uint64_t bytes() const { return cache_.bytes(); }

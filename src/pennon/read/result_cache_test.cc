@@ -1,6 +1,8 @@
 #include "pennon/read/result_cache.h"
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include <arrow/type.h>
 #include <gtest/gtest.h>
@@ -84,6 +86,36 @@ TEST(ResultCache, ANewOverlayIsANewMap) {
   auto after = cache.Winners(stack.fragment, stack.field, 100).ValueOrDie();
   EXPECT_NE(before, after);
   EXPECT_EQ(after->sources[0].layer.overlay, 3u);
+}
+
+TEST(ResultCache, ThreadsShareMaps) {
+  Stack stack;
+  const std::vector<uint32_t> rows = {0, 2, 52, 99};
+  for (const uint64_t bytes : {uint64_t{1} << 20, uint64_t{1}}) {  // 1: nothing stays for long
+    ResultCache cache(bytes);
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (uint64_t t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        for (uint64_t round = 0; round < 200; ++round) {
+          const uint64_t overlays = 1 + (t + round) % 3;
+          table::Fragment fragment = stack.fragment;
+          fragment.overlays.resize(overlays);
+          const auto map = cache.Winners(fragment, stack.field, 100);
+          const auto some = cache.WinnersOf(fragment, stack.field, 100, rows);
+          const bool right = map.ok() && some.ok() && (*map)->sources.size() == overlays &&
+                             (*map)->cells == 1 + 2 * overlays;
+          if (!right) ++wrong;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0);
+    // Threads that miss at the same moment may each build it.
+    if (bytes > 1) {
+      EXPECT_LE(cache.counters().winner_maps_built, 3u * 4u);
+    }
+  }
 }
 
 TEST(Deletions, LiveOffsetsSkipDeletedRows) {

@@ -23,14 +23,18 @@ constexpr uint64_t kLimitedWindowRows = 128 << 10;
 
 class ScanReader : public arrow::RecordBatchReader {
  public:
-  ScanReader(std::shared_ptr<const Snapshot> snapshot, std::shared_ptr<const ReadPlan> plan, ScanOptions options,
-             std::vector<const table::Fragment*> fragments)
-      : snapshot_(std::move(snapshot)), plan_(std::move(plan)), options_(std::move(options)),
-        fragments_(std::move(fragments)), skip_(static_cast<uint64_t>(options_.offset)),
+  ScanReader(std::shared_ptr<const Snapshot> snapshot, std::shared_ptr<const ReadPlan> plan,
+             ScanOptions options, std::vector<const table::Fragment*> fragments)
+      : snapshot_(std::move(snapshot)),
+        plan_(std::move(plan)),
+        options_(std::move(options)),
+        fragments_(std::move(fragments)),
+        skip_(static_cast<uint64_t>(options_.offset)),
         left_(options_.limit ? static_cast<uint64_t>(*options_.limit) : UINT64_MAX) {
     arrow::internal::Executor* executor = nullptr;
     if (options_.use_threads) {
-      executor = snapshot_->context.executor ? snapshot_->context.executor : arrow::internal::GetCpuThreadPool();
+      executor = snapshot_->context.executor ? snapshot_->context.executor
+                                             : arrow::internal::GetCpuThreadPool();
       ahead_ = static_cast<size_t>(executor->GetCapacity()) * 2 + 2;
     }
     if (plan_->filter != nullptr && options_.limit) ahead_ = std::min<size_t>(ahead_, 2);
@@ -91,7 +95,8 @@ class ScanReader : public arrow::RecordBatchReader {
     return true;
   }
 
-  // Starts windows until enough rows are on their way. An error waits until the rows before it are given.
+  // Starts windows until enough rows are on their way. An error waits until the rows before it are
+  // given.
   void Pump() {
     while (plan_error_.ok() && windows_.size() < ahead_ &&
            (windows_.empty() || in_flight_bytes_ < snapshot_->context.scan_bytes)) {
@@ -108,7 +113,8 @@ class ScanReader : public arrow::RecordBatchReader {
       ARROW_RETURN_NOT_OK(OpenFragment(*fragments_[next_fragment_++]));
     }
     uint64_t end = std::min(end_row_, next_row_ + window_rows_);
-    auto window = std::make_shared<Window>(plan_, fragment_, next_row_, end, queue_, snapshot_->context.pool);
+    auto window =
+        std::make_shared<Window>(plan_, fragment_, next_row_, end, queue_, snapshot_->context.pool);
     next_row_ = end;
     in_flight_bytes_ += window->bytes();
     windows_.push_back(window);
@@ -128,7 +134,8 @@ class ScanReader : public arrow::RecordBatchReader {
     auto opened = std::make_shared<ScanFragment>();
     ARROW_ASSIGN_OR_RAISE(opened->reader, FragmentReader::Open(snapshot_, fragment));
     for (const Column& column : plan_->columns) {
-      ARROW_ASSIGN_OR_RAISE(std::shared_ptr<ColumnReader> reader, opened->reader->OpenColumn(column));
+      ARROW_ASSIGN_OR_RAISE(std::shared_ptr<ColumnReader> reader,
+                            opened->reader->OpenColumn(column));
       ARROW_ASSIGN_OR_RAISE(uint64_t bytes, reader->RowBytes());
       opened->row_bytes += bytes;
       opened->widest_bytes = std::max(opened->widest_bytes, bytes);
@@ -179,9 +186,9 @@ class ScanReader : public arrow::RecordBatchReader {
   uint64_t next_row_ = 0;
   uint64_t end_row_ = 0;
   uint64_t window_rows_ = 0;
-  uint64_t skip_;          ///< rows still to leave out at the front
-  uint64_t left_;          ///< rows still to give
-  uint64_t to_plan_ = 0;   ///< without a filter: rows still to plan
+  uint64_t skip_;         ///< rows still to leave out at the front
+  uint64_t left_;         ///< rows still to give
+  uint64_t to_plan_ = 0;  ///< without a filter: rows still to plan
   arrow::Status plan_error_;
 
   std::deque<std::shared_ptr<Window>> windows_;
@@ -195,12 +202,13 @@ arrow::Status CheckOptions(const ScanOptions& options) {
     return InvalidInput("batch size must be at least 1: ", options.batch_size);
   }
   if (options.offset < 0) return InvalidInput("offset must not be negative: ", options.offset);
-  if (options.limit && *options.limit < 0) return InvalidInput("limit must not be negative: ", *options.limit);
+  if (options.limit && *options.limit < 0)
+    return InvalidInput("limit must not be negative: ", *options.limit);
   return arrow::Status::OK();
 }
 
-arrow::Result<std::vector<const table::Fragment*>> ChooseFragments(const table::Manifest& manifest,
-                                                                   const std::vector<uint64_t>& ids) {
+arrow::Result<std::vector<const table::Fragment*>> ChooseFragments(
+    const table::Manifest& manifest, const std::vector<uint64_t>& ids) {
   std::vector<const table::Fragment*> chosen;
   for (uint64_t id : ids) {
     if (manifest.FindFragment(id) == nullptr) {
@@ -208,24 +216,27 @@ arrow::Result<std::vector<const table::Fragment*>> ChooseFragments(const table::
     }
   }
   for (const table::Fragment& fragment : manifest.fragments()) {
-    if (ids.empty() || std::find(ids.begin(), ids.end(), fragment.id) != ids.end()) chosen.push_back(&fragment);
+    if (ids.empty() || std::find(ids.begin(), ids.end(), fragment.id) != ids.end())
+      chosen.push_back(&fragment);
   }
   return chosen;
 }
 
 }  // namespace
 
-arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Scan(std::shared_ptr<const Snapshot> snapshot,
-                                                              const ScanOptions& options) {
+arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Scan(
+    std::shared_ptr<const Snapshot> snapshot, const ScanOptions& options) {
   ARROW_RETURN_NOT_OK(CheckOptions(options));
   ARROW_ASSIGN_OR_RAISE(auto fragments, ChooseFragments(*snapshot->manifest, options.fragments));
   ARROW_ASSIGN_OR_RAISE(ReadPlan plan, PlanRead(*snapshot->manifest, options.columns, options.where,
                                                 options.with_row_id, options.with_row_address));
-  return std::make_shared<ScanReader>(std::move(snapshot), std::make_shared<const ReadPlan>(std::move(plan)), options,
+  return std::make_shared<ScanReader>(std::move(snapshot),
+                                      std::make_shared<const ReadPlan>(std::move(plan)), options,
                                       std::move(fragments));
 }
 
-arrow::Result<int64_t> CountRows(const std::shared_ptr<const Snapshot>& snapshot, const Filter& where) {
+arrow::Result<int64_t> CountRows(const std::shared_ptr<const Snapshot>& snapshot,
+                                 const Filter& where) {
   if (where.empty()) {
     uint64_t rows = 0;
     for (const table::Fragment& fragment : snapshot->manifest->fragments()) {

@@ -12,11 +12,13 @@
 
 namespace pennon::read {
 
-/// Streams rows: fragments in list order, rows by offset. The reader keeps `snapshot` alive; dropping it stops the work.
-arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Scan(std::shared_ptr<const Snapshot> snapshot,
-                                                              const ScanOptions& options);
+/// Streams rows: fragments in list order, rows by offset. The reader keeps `snapshot` alive;
+/// dropping it stops the work.
+arrow::Result<std::shared_ptr<arrow::RecordBatchReader>> Scan(
+    std::shared_ptr<const Snapshot> snapshot, const ScanOptions& options);
 
 /// Counts live rows; without a filter from the manifest alone where it says.
-arrow::Result<int64_t> CountRows(const std::shared_ptr<const Snapshot>& snapshot, const Filter& where);
+arrow::Result<int64_t> CountRows(const std::shared_ptr<const Snapshot>& snapshot,
+                                 const Filter& where);
 
 }  // namespace pennon::read

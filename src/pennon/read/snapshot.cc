@@ -15,7 +15,8 @@ constexpr size_t kMaxOpenFiles = 600;
 }  // namespace
 
 arrow::Result<std::shared_ptr<const Snapshot>> OpenSnapshot(std::string uri, std::string root,
-                                                            std::optional<uint64_t> version, Context context) {
+                                                            std::optional<uint64_t> version,
+                                                            Context context) {
   auto snapshot = std::make_shared<Snapshot>();
   if (context.store == nullptr) context.store = MakeLocalStore();
   snapshot->uri = std::move(uri);
@@ -23,13 +24,15 @@ arrow::Result<std::shared_ptr<const Snapshot>> OpenSnapshot(std::string uri, std
   ARROW_ASSIGN_OR_RAISE(snapshot->manifest,
                         table::OpenManifest(snapshot->location, version, &snapshot->naming));
   snapshot->counter = std::make_shared<IoCounter>();
-  snapshot->files = std::make_shared<FileCache>(context.cache_bytes / 2, kMaxOpenFiles, snapshot->counter);
+  snapshot->files =
+      std::make_shared<FileCache>(context.cache_bytes / 2, kMaxOpenFiles, snapshot->counter);
   snapshot->results = std::make_shared<ResultCache>(context.cache_bytes / 2);
   snapshot->context = std::move(context);
   return std::shared_ptr<const Snapshot>(std::move(snapshot));
 }
 
-std::shared_ptr<const Snapshot> WithManifest(const Snapshot& from, std::shared_ptr<const table::Manifest> manifest) {
+std::shared_ptr<const Snapshot> WithManifest(const Snapshot& from,
+                                             std::shared_ptr<const table::Manifest> manifest) {
   auto snapshot = std::make_shared<Snapshot>(from);
   snapshot->manifest = std::move(manifest);
   return snapshot;

@@ -1,4 +1,5 @@
-// One version of a table, open: the manifest and what reading it needs. Shared by every operation on a Dataset.
+// One version of a table, open: the manifest and what reading it needs. Shared by every operation
+// on a Dataset.
 #pragma once
 
 #include <memory>
@@ -16,7 +17,8 @@ namespace pennon::read {
 class FileCache;    // open data files by path, bounded (file_cache.h)
 class ResultCache;  // winner maps, deletion bitmaps, row ids, bounded (result_cache.h)
 
-/// Immutable but for its caches, which are thread-safe. Checkout of another version shares the file cache.
+/// Immutable but for its caches, which are thread-safe. Checkout of another version shares the file
+/// cache.
 struct Snapshot {
   std::string uri;
   table::TableLocation location;
@@ -30,7 +32,8 @@ struct Snapshot {
 
 /// Opens the table in folder `root`, at `version` or the newest, with caches of its own.
 arrow::Result<std::shared_ptr<const Snapshot>> OpenSnapshot(std::string uri, std::string root,
-                                                            std::optional<uint64_t> version, Context context);
+                                                            std::optional<uint64_t> version,
+                                                            Context context);
 
 /// Another version of the same table; shares caches and counters with `from`.
 arrow::Result<std::shared_ptr<const Snapshot>> CheckoutSnapshot(const Snapshot& from,

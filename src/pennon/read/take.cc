@@ -52,8 +52,8 @@ arrow::Result<std::vector<FragmentRows>> GroupRows(const std::shared_ptr<const S
     if (rows[i].fragment != fragment) {
       fragment = rows[i].fragment;
       FragmentRows group;
-      ARROW_ASSIGN_OR_RAISE(group.reader,
-                            FragmentReader::Open(snapshot, snapshot->manifest->fragments()[fragment]));
+      ARROW_ASSIGN_OR_RAISE(
+          group.reader, FragmentReader::Open(snapshot, snapshot->manifest->fragments()[fragment]));
       group.first_row = fetched;
       groups.push_back(std::move(group));
     }
@@ -130,27 +130,32 @@ arrow::Result<std::vector<RowPlace>> FindPositions(const std::shared_ptr<const S
   rows.reserve(positions.size());
   for (int64_t position : positions) {
     if (position < 0 || static_cast<uint64_t>(position) >= starts.back()) {
-      return InvalidInput("row position is out of range: ", position, ", the table has ", starts.back(),
-                          " rows in version ", snapshot->manifest->version());
+      return InvalidInput("row position is out of range: ", position, ", the table has ",
+                          starts.back(), " rows in version ", snapshot->manifest->version());
     }
     uint64_t at = static_cast<uint64_t>(position);
-    size_t fragment = static_cast<size_t>(std::upper_bound(starts.begin(), starts.end(), at) - starts.begin()) - 1;
+    size_t fragment =
+        static_cast<size_t>(std::upper_bound(starts.begin(), starts.end(), at) - starts.begin()) -
+        1;
     if (readers[fragment] == nullptr) {
       ARROW_ASSIGN_OR_RAISE(readers[fragment], FragmentReader::Open(snapshot, fragments[fragment]));
       // The manifest's count decided where the fragment starts; it must be true.
       if (readers[fragment]->live_rows() != starts[fragment + 1] - starts[fragment]) {
-        return Corrupt(snapshot->manifest->path(), "fragment has not as many live rows as its manifest says: fragment ",
+        return Corrupt(snapshot->manifest->path(),
+                       "fragment has not as many live rows as its manifest says: fragment ",
                        fragments[fragment].id, ", ", readers[fragment]->live_rows(), ", expected ",
                        starts[fragment + 1] - starts[fragment]);
       }
     }
-    rows.push_back({fragment, static_cast<uint32_t>(readers[fragment]->LiveOffset(at - starts[fragment]))});
+    rows.push_back(
+        {fragment, static_cast<uint32_t>(readers[fragment]->LiveOffset(at - starts[fragment]))});
   }
   return rows;
 }
 
 arrow::Result<std::vector<RowPlace>> FindAddresses(const std::shared_ptr<const Snapshot>& snapshot,
-                                                   std::span<const uint64_t> addresses, bool skip_missing) {
+                                                   std::span<const uint64_t> addresses,
+                                                   bool skip_missing) {
   const Fragments& fragments = snapshot->manifest->fragments();
   std::unordered_map<uint64_t, size_t> by_id;
   for (size_t i = 0; i < fragments.size(); ++i) by_id[fragments[i].id] = i;
@@ -171,8 +176,8 @@ arrow::Result<std::vector<RowPlace>> FindAddresses(const std::shared_ptr<const S
     if (lives) {
       rows.push_back({found->second, static_cast<uint32_t>(address)});
     } else if (!skip_missing) {
-      return InvalidInput("no live row at this address: ", address, " (fragment ", address >> 32, ", offset ",
-                          static_cast<uint32_t>(address), ")");
+      return InvalidInput("no live row at this address: ", address, " (fragment ", address >> 32,
+                          ", offset ", static_cast<uint32_t>(address), ")");
     }
   }
   return rows;
@@ -180,7 +185,8 @@ arrow::Result<std::vector<RowPlace>> FindAddresses(const std::shared_ptr<const S
 
 arrow::Result<std::vector<RowPlace>> FindRowIds(const std::shared_ptr<const Snapshot>& snapshot,
                                                 std::span<const uint64_t> ids) {
-  if (!snapshot->manifest->has_stable_row_ids()) return FindAddresses(snapshot, ids, /*skip_missing=*/true);
+  if (!snapshot->manifest->has_stable_row_ids())
+    return FindAddresses(snapshot, ids, /*skip_missing=*/true);
   std::unordered_map<uint64_t, RowPlace> places;
   std::unordered_map<uint64_t, bool> asked;
   for (uint64_t id : ids) asked[id] = true;
@@ -190,14 +196,16 @@ arrow::Result<std::vector<RowPlace>> FindRowIds(const std::shared_ptr<const Snap
   for (size_t i = 0; i < fragments.size() && places.size() < asked.size(); ++i) {
     ARROW_ASSIGN_OR_RAISE(auto reader, FragmentReader::Open(snapshot, fragments[i]));
     auto lives = [&](uint64_t offset) {
-      return reader->deletions() == nullptr || !reader->deletions()->set.Contains(static_cast<uint32_t>(offset));
+      return reader->deletions() == nullptr ||
+             !reader->deletions()->set.Contains(static_cast<uint32_t>(offset));
     };
     auto add = [&](uint64_t id, uint64_t offset) {
       if (lives(offset)) places[id] = {i, static_cast<uint32_t>(offset)};
     };
     if (fragments[i].row_ids.kind == table::LineageSequence::Kind::kInline) {
-      ARROW_ASSIGN_OR_RAISE(auto lineage, snapshot->results->LineageOf(*snapshot, fragments[i], fragments[i].row_ids,
-                                                                       true, reader->physical_rows()));
+      ARROW_ASSIGN_OR_RAISE(
+          auto lineage, snapshot->results->LineageOf(*snapshot, fragments[i], fragments[i].row_ids,
+                                                     true, reader->physical_rows()));
       const std::vector<uint64_t>& values = lineage->values;
       if (lineage->ascending) {
         for (const auto& [id, unused] : asked) {
@@ -226,10 +234,11 @@ arrow::Result<std::vector<RowPlace>> FindRowIds(const std::shared_ptr<const Snap
   return rows;
 }
 
-arrow::Result<std::shared_ptr<arrow::Table>> TakeRows(const std::shared_ptr<const Snapshot>& snapshot,
-                                                      std::span<const RowPlace> rows, const TakeOptions& options) {
-  ARROW_ASSIGN_OR_RAISE(ReadPlan plan, PlanRead(*snapshot->manifest, options.columns, {}, options.with_row_id,
-                                                options.with_row_address));
+arrow::Result<std::shared_ptr<arrow::Table>> TakeRows(
+    const std::shared_ptr<const Snapshot>& snapshot, std::span<const RowPlace> rows,
+    const TakeOptions& options) {
+  ARROW_ASSIGN_OR_RAISE(ReadPlan plan, PlanRead(*snapshot->manifest, options.columns, {},
+                                                options.with_row_id, options.with_row_address));
   arrow::MemoryPool* pool = snapshot->context.pool;
   if (rows.empty()) return arrow::Table::MakeEmpty(plan.schema, pool);
   if (rows.size() > UINT32_MAX) {
@@ -240,7 +249,8 @@ arrow::Result<std::shared_ptr<arrow::Table>> TakeRows(const std::shared_ptr<cons
   ARROW_ASSIGN_OR_RAISE(std::vector<arrow::ArrayVector> fetched, Fetch(*snapshot, plan, groups));
   const bool in_order = InOrder(places);
   const int64_t count = static_cast<int64_t>(rows.size());
-  auto indices = arrow::ArrayData::Make(arrow::int64(), count, {nullptr, arrow::Buffer::FromVector(std::move(places))}, 0);
+  auto indices = arrow::ArrayData::Make(arrow::int64(), count,
+                                        {nullptr, arrow::Buffer::FromVector(std::move(places))}, 0);
   arrow::compute::ExecContext context(pool);
   std::vector<std::shared_ptr<arrow::ArrayData>> columns;
   for (arrow::ArrayVector& parts : fetched) {
@@ -249,9 +259,10 @@ arrow::Result<std::shared_ptr<arrow::Table>> TakeRows(const std::shared_ptr<cons
       ARROW_ASSIGN_OR_RAISE(whole, arrow::Concatenate(parts, pool));
     }
     if (!in_order) {
-      ARROW_ASSIGN_OR_RAISE(arrow::Datum taken,
-                            arrow::compute::Take(arrow::Datum(whole), arrow::Datum(indices),
-                                                 arrow::compute::TakeOptions::NoBoundsCheck(), &context));
+      ARROW_ASSIGN_OR_RAISE(
+          arrow::Datum taken,
+          arrow::compute::Take(arrow::Datum(whole), arrow::Datum(indices),
+                               arrow::compute::TakeOptions::NoBoundsCheck(), &context));
       whole = taken.make_array();
     }
     columns.push_back(whole->data());

@@ -1,5 +1,5 @@
-// Work of one scan or take: run by the executor's threads and by whoever waits for it, so that waiting never
-// blocks a pool on itself and a scan without threads is the same code.
+// Work of one scan or take: run by the executor's threads and by whoever waits for it, so that
+// waiting never blocks a pool on itself and a scan without threads is the same code.
 #pragma once
 
 #include <condition_variable>

@@ -22,11 +22,13 @@ namespace {
 // With fewer kept rows than one in this many, the other columns are read row by row.
 constexpr uint64_t kSelective = 16;
 
-arrow::Result<std::shared_ptr<arrow::ArrayData>> NewMask(int64_t rows, bool value, arrow::MemoryPool* pool) {
+arrow::Result<std::shared_ptr<arrow::ArrayData>> NewMask(int64_t rows, bool value,
+                                                         arrow::MemoryPool* pool) {
   ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::Buffer> bits,
                         arrow::AllocateBuffer(arrow::bit_util::BytesForBits(rows), pool));
   std::memset(bits->mutable_data(), value ? 0xff : 0, static_cast<size_t>(bits->size()));
-  return arrow::ArrayData::Make(arrow::boolean(), rows, {nullptr, std::shared_ptr<arrow::Buffer>(std::move(bits))}, 0);
+  return arrow::ArrayData::Make(arrow::boolean(), rows,
+                                {nullptr, std::shared_ptr<arrow::Buffer>(std::move(bits))}, 0);
 }
 
 int64_t CountTrue(const arrow::ArrayData& mask) {
@@ -86,17 +88,20 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> Window::LiveMask() const {
   if (begin == end) return nullptr;
   ARROW_ASSIGN_OR_RAISE(auto mask, NewMask(static_cast<int64_t>(end_ - first_), true, pool_));
   uint8_t* bits = mask->buffers[1]->mutable_data();
-  for (; begin != end; ++begin) arrow::bit_util::ClearBit(bits, static_cast<int64_t>(*begin - first_));
+  for (; begin != end; ++begin)
+    arrow::bit_util::ClearBit(bits, static_cast<int64_t>(*begin - first_));
   return mask;
 }
 
-arrow::Status Window::KeepOnly(const std::shared_ptr<arrow::ArrayData>& mask, size_t begin, size_t end) {
+arrow::Status Window::KeepOnly(const std::shared_ptr<arrow::ArrayData>& mask, size_t begin,
+                               size_t end) {
   arrow::compute::ExecContext context(pool_);
   context.set_use_threads(false);
   for (size_t i = begin; i < end; ++i) {
-    ARROW_ASSIGN_OR_RAISE(arrow::Datum kept,
-                          arrow::compute::Filter(arrow::Datum(arrays_[i]), arrow::Datum(mask),
-                                                 arrow::compute::FilterOptions::Defaults(), &context));
+    ARROW_ASSIGN_OR_RAISE(
+        arrow::Datum kept,
+        arrow::compute::Filter(arrow::Datum(arrays_[i]), arrow::Datum(mask),
+                               arrow::compute::FilterOptions::Defaults(), &context));
     arrays_[i] = kept.array();
   }
   return arrow::Status::OK();

@@ -1,5 +1,5 @@
-// One window of a scan: rows [first, end) of a fragment on their way to a batch. The body is the law in order:
-// base and overlays (ColumnReader), deletions, filter, projection.
+// One window of a scan: rows [first, end) of a fragment on their way to a batch. The body is the
+// law in order: base and overlays (ColumnReader), deletions, filter, projection.
 #pragma once
 
 #include <atomic>
@@ -22,17 +22,23 @@ namespace pennon::read {
 struct ScanFragment {
   std::shared_ptr<const FragmentReader> reader;
   std::vector<std::shared_ptr<ColumnReader>> columns;  ///< parallel to ReadPlan::columns
-  uint64_t row_bytes = 0;       ///< guess, all columns
-  uint64_t widest_bytes = 0;    ///< guess, the widest column
+  uint64_t row_bytes = 0;                              ///< guess, all columns
+  uint64_t widest_bytes = 0;                           ///< guess, the widest column
 };
 
-/// Runs as tasks of a queue, one a column; the last of a step does what comes next. Nothing here waits.
+/// Runs as tasks of a queue, one a column; the last of a step does what comes next. Nothing here
+/// waits.
 class Window : public std::enable_shared_from_this<Window> {
  public:
-  Window(std::shared_ptr<const ReadPlan> plan, std::shared_ptr<const ScanFragment> fragment, uint64_t first,
-         uint64_t end, std::shared_ptr<TaskQueue> queue, arrow::MemoryPool* pool)
-      : plan_(std::move(plan)), fragment_(std::move(fragment)), first_(first), end_(end), queue_(std::move(queue)),
-        pool_(pool), arrays_(plan_->columns.size()) {}
+  Window(std::shared_ptr<const ReadPlan> plan, std::shared_ptr<const ScanFragment> fragment,
+         uint64_t first, uint64_t end, std::shared_ptr<TaskQueue> queue, arrow::MemoryPool* pool)
+      : plan_(std::move(plan)),
+        fragment_(std::move(fragment)),
+        first_(first),
+        end_(end),
+        queue_(std::move(queue)),
+        pool_(pool),
+        arrays_(plan_->columns.size()) {}
 
   /// Queues the first step.
   void Start();
@@ -65,14 +71,16 @@ class Window : public std::enable_shared_from_this<Window> {
 
   std::vector<std::shared_ptr<arrow::ArrayData>> arrays_;
   std::atomic<size_t> remaining_{0};
-  int64_t rows_ = 0;                     ///< rows of the filter columns after the filter
-  bool by_rows_ = false;                 ///< read the other columns by chosen_ instead of whole
-  std::vector<uint32_t> chosen_;         ///< offsets that the filter keeps
-  std::shared_ptr<arrow::ArrayData> keep_;  ///< mask over the window for whole columns; null: all rows
+  int64_t rows_ = 0;              ///< rows of the filter columns after the filter
+  bool by_rows_ = false;          ///< read the other columns by chosen_ instead of whole
+  std::vector<uint32_t> chosen_;  ///< offsets that the filter keeps
+  std::shared_ptr<arrow::ArrayData>
+      keep_;  ///< mask over the window for whole columns; null: all rows
   std::mutex mutex_;
   arrow::Status status_;
   std::atomic<bool> done_{false};
-  arrow::Result<std::shared_ptr<arrow::RecordBatch>> result_{arrow::Status::UnknownError("window is not done")};
+  arrow::Result<std::shared_ptr<arrow::RecordBatch>> result_{
+      arrow::Status::UnknownError("window is not done")};
 };
 
 }  // namespace pennon::read

@@ -53,21 +53,23 @@ class TreeBuilder {
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const wire::FieldMessage& node = nodes_[i];
       if (node.id < 0) {
-        return Corrupt(path_, "A schema field has a negative id: ", node.name, ", id ", node.id, ": ", path_);
+        return Corrupt(path_, "A schema field has a negative id: ", node.name, ", id ", node.id,
+                       ": ", path_);
       }
       if (node.parent_id < 0) {
         roots_.push_back(i);
       } else {
         const auto parent = position_of.find(node.parent_id);
         if (parent == position_of.end()) {
-          return Corrupt(path_, "The parent of a schema field does not stand before it: ", node.name, ", id ",
-                         node.id, ", parent ", node.parent_id, ": ", path_);
+          return Corrupt(path_,
+                         "The parent of a schema field does not stand before it: ", node.name,
+                         ", id ", node.id, ", parent ", node.parent_id, ": ", path_);
         }
         children_of_[parent->second].push_back(i);
       }
       if (!position_of.emplace(node.id, i).second) {
-        return Corrupt(path_, "Two schema fields have the same id: ", node.id, ", the second is ", node.name, ": ",
-                       path_);
+        return Corrupt(path_, "Two schema fields have the same id: ", node.id, ", the second is ",
+                       node.name, ": ", path_);
       }
     }
     return arrow::Status::OK();
@@ -76,7 +78,8 @@ class TreeBuilder {
   arrow::Result<Field> BuildField(size_t node, int depth) {
     wire::FieldMessage& message = nodes_[node];
     if (depth >= kMaxDepth) {
-      return Corrupt(path_, "The schema is nested too deeply: more than ", kMaxDepth, " levels: ", path_);
+      return Corrupt(path_, "The schema is nested too deeply: more than ", kMaxDepth,
+                     " levels: ", path_);
     }
     Field field;
     field.name = std::move(message.name);
@@ -99,8 +102,9 @@ class TreeBuilder {
     if (!nesting) {
       auto type = LeafType(field.logical_type);
       if (type == nullptr) {
-        return Unsupported(path_, "Column ", field.name, " has a logical type that is not known: ",
-                           field.logical_type, ": ", path_);
+        return Unsupported(path_, "Column ", field.name,
+                           " has a logical type that is not known: ", field.logical_type, ": ",
+                           path_);
       }
       if (!field.children.empty()) return WrongChildren(field, "none");
       return type;
@@ -116,14 +120,16 @@ class TreeBuilder {
         return arrow::large_list(children[0]);
       case Nesting::kMap: {
         auto type = arrow::MapType::Make(children[0]);
-        if (!type.ok() || children[0]->type()->num_fields() != 2) return WrongChildren(field, "entries {key, value}");
+        if (!type.ok() || children[0]->type()->num_fields() != 2)
+          return WrongChildren(field, "entries {key, value}");
         return type;
       }
       default: {
         const auto size = StructListSize(field.logical_type);
         if (!size) {
-          return Unsupported(path_, "Column ", field.name, " has a logical type that is not known: ",
-                             field.logical_type, ": ", path_);
+          return Unsupported(path_, "Column ", field.name,
+                             " has a logical type that is not known: ", field.logical_type, ": ",
+                             path_);
         }
         return arrow::fixed_size_list(children[0], *size);
       }
@@ -131,8 +137,9 @@ class TreeBuilder {
   }
 
   arrow::Status WrongChildren(const Field& field, const char* expected) {
-    return Corrupt(path_, "The children of a schema field do not fit its type: field ", field.name, ", type ",
-                   field.logical_type, ", expected ", expected, ", found ", field.children.size(), ": ", path_);
+    return Corrupt(path_, "The children of a schema field do not fit its type: field ", field.name,
+                   ", type ", field.logical_type, ", expected ", expected, ", found ",
+                   field.children.size(), ": ", path_);
   }
 
   std::vector<wire::FieldMessage> nodes_;
@@ -178,7 +185,8 @@ void Flatten(const Field& field, int32_t parent_id, std::vector<wire::FieldMessa
   message.extension_name = MetadataValue(field, kExtensionName);
   message.metadata = field.metadata;
   message.primary_key_position = PositionOf(MetadataValue(field, kPrimaryKeyPosition));
-  message.primary_key = IsTrue(MetadataValue(field, kPrimaryKey)) || message.primary_key_position != 0;
+  message.primary_key =
+      IsTrue(MetadataValue(field, kPrimaryKey)) || message.primary_key_position != 0;
   message.clustering_key_position = PositionOf(MetadataValue(field, kClusteringKeyPosition));
   out->push_back(std::move(message));
   for (const Field& child : field.children) Flatten(child, field.id, out);
@@ -205,7 +213,8 @@ class ArrowNumbering {
     if (type->id() == arrow::Type::EXTENSION) {
       const auto& extension = static_cast<const arrow::ExtensionType&>(*type);
       field.metadata[kExtensionName] = extension.extension_name();
-      if (std::string text = extension.Serialize(); !text.empty()) field.metadata[kExtensionMetadata] = text;
+      if (std::string text = extension.Serialize(); !text.empty())
+        field.metadata[kExtensionMetadata] = text;
       type = extension.storage_type();
     }
     ARROW_RETURN_NOT_OK(SetType(type, depth, &field));
@@ -216,7 +225,8 @@ class ArrowNumbering {
   arrow::Status SetType(const std::shared_ptr<arrow::DataType>& type, int depth, Field* field) {
     const std::string extension = MetadataValue(*field, kExtensionName);
     field->logical_type = LogicalTypeOf(*type);
-    if (extension == "lance.json" && type->id() == arrow::Type::LARGE_BINARY) field->logical_type = "json";
+    if (extension == "lance.json" && type->id() == arrow::Type::LARGE_BINARY)
+      field->logical_type = "json";
     if (field->logical_type.empty() || depth >= kMaxDepth || extension == "arrow.json") {
       return Unsupported("", "Column ", field->name, " has a type that a table cannot hold: ",
                          extension.empty() ? type->ToString() : extension);
@@ -247,8 +257,8 @@ class ArrowNumbering {
         break;
       }
       case Nesting::kFixedSizeList:
-        field->type =
-            arrow::fixed_size_list(children[0], static_cast<const arrow::FixedSizeListType&>(*type).list_size());
+        field->type = arrow::fixed_size_list(
+            children[0], static_cast<const arrow::FixedSizeListType&>(*type).list_size());
         break;
     }
     return arrow::Status::OK();
@@ -259,7 +269,8 @@ class ArrowNumbering {
 
 }  // namespace
 
-arrow::Result<Schema> BuildSchema(std::vector<wire::FieldMessage> nodes, std::map<std::string, std::string> metadata,
+arrow::Result<Schema> BuildSchema(std::vector<wire::FieldMessage> nodes,
+                                  std::map<std::string, std::string> metadata,
                                   std::string_view path) {
   Schema schema;
   ARROW_ASSIGN_OR_RAISE(schema.fields, TreeBuilder(std::move(nodes), path).Build());
@@ -282,8 +293,10 @@ arrow::Result<Schema> FromArrow(const arrow::Schema& schema, int32_t first_id) {
       return InvalidInput("Two columns have the same name: ", field->name());
     }
     if (field->name().empty() || field->name().find('.') != std::string::npos ||
-        std::find(kReservedNames.begin(), kReservedNames.end(), field->name()) != kReservedNames.end()) {
-      return InvalidInput("A column cannot have this name (empty, with a dot, or reserved): ", field->name());
+        std::find(kReservedNames.begin(), kReservedNames.end(), field->name()) !=
+            kReservedNames.end()) {
+      return InvalidInput("A column cannot have this name (empty, with a dot, or reserved): ",
+                          field->name());
     }
     ARROW_ASSIGN_OR_RAISE(Field converted, numbering.Convert(*field, -1, 0));
     out.fields.push_back(std::move(converted));

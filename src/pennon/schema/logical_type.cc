@@ -182,7 +182,8 @@ std::string DecimalTypeOf(const char* bits, const arrow::DecimalType& type) {
 
 std::string FixedSizeListTypeOf(const arrow::FixedSizeListType& type) {
   const auto& item = *type.value_field();
-  std::string name = item.type()->id() == arrow::Type::STRUCT ? "struct" : LogicalTypeOf(*item.type());
+  std::string name =
+      item.type()->id() == arrow::Type::STRUCT ? "struct" : LogicalTypeOf(*item.type());
   if (item.metadata() != nullptr && item.metadata()->Contains("ARROW:extension:name") &&
       *item.metadata()->Get("ARROW:extension:name") == "lance.bfloat16") {
     name = "lance.bfloat16";
@@ -207,7 +208,8 @@ std::string DictionaryTypeOf(const arrow::DictionaryType& type) {
 std::optional<Nesting> NestingOf(std::string_view logical_type) {
   if (logical_type == "struct") return Nesting::kStruct;
   if (logical_type == "list" || logical_type == "list.struct") return Nesting::kList;
-  if (logical_type == "large_list" || logical_type == "large_list.struct") return Nesting::kLargeList;
+  if (logical_type == "large_list" || logical_type == "large_list.struct")
+    return Nesting::kLargeList;
   if (logical_type == "map") return Nesting::kMap;
   if (logical_type.starts_with("fixed_size_list:struct:")) return Nesting::kFixedSizeList;
   return std::nullopt;
@@ -219,7 +221,9 @@ std::optional<int32_t> StructListSize(std::string_view logical_type) {
   return size && *size > 0 ? size : std::nullopt;
 }
 
-std::shared_ptr<arrow::DataType> LeafType(std::string_view logical_type) { return LeafTypeAt(logical_type, 0); }
+std::shared_ptr<arrow::DataType> LeafType(std::string_view logical_type) {
+  return LeafTypeAt(logical_type, 0);
+}
 
 std::string LogicalTypeOf(const arrow::DataType& type) {
   switch (type.id()) {
@@ -248,7 +252,8 @@ std::string LogicalTypeOf(const arrow::DataType& type) {
     case arrow::Type::TIME64:
       return std::string("time64:") + UnitText(static_cast<const arrow::Time64Type&>(type).unit());
     case arrow::Type::DURATION:
-      return std::string("duration:") + UnitText(static_cast<const arrow::DurationType&>(type).unit());
+      return std::string("duration:") +
+             UnitText(static_cast<const arrow::DurationType&>(type).unit());
     case arrow::Type::DATE32:
       return "date32:day";
     case arrow::Type::DATE64:

@@ -14,7 +14,8 @@ const Field* FindBelow(const Field& field, int32_t id) {
   return nullptr;
 }
 
-std::shared_ptr<arrow::KeyValueMetadata> ToArrowMetadata(const std::map<std::string, std::string>& metadata) {
+std::shared_ptr<arrow::KeyValueMetadata> ToArrowMetadata(
+    const std::map<std::string, std::string>& metadata) {
   if (metadata.empty()) return nullptr;
   auto out = std::make_shared<arrow::KeyValueMetadata>();
   for (const auto& [key, value] : metadata) out->Append(key, value);

@@ -22,7 +22,9 @@ wire::FieldMessage Node(std::string name, int32_t id, int32_t parent, std::strin
   return node;
 }
 
-arrow::Result<Schema> Build(std::vector<wire::FieldMessage> nodes) { return BuildSchema(std::move(nodes), {}, "m"); }
+arrow::Result<Schema> Build(std::vector<wire::FieldMessage> nodes) {
+  return BuildSchema(std::move(nodes), {}, "m");
+}
 
 ErrorKind KindOf(const arrow::Status& status) {
   const ErrorDetail* detail = GetErrorDetail(status);
@@ -60,26 +62,46 @@ TEST(LogicalType, LeavesReadAndWriteTheSameSpelling) {
       {"fixed_size_list:timestamp:us:UTC:2",
        arrow::fixed_size_list(arrow::timestamp(arrow::TimeUnit::MICRO, "UTC"), 2)},
       {"fixed_size_list:lance.bfloat16:4",
-       arrow::fixed_size_list(arrow::field("item", arrow::fixed_size_binary(2), true,
-                                           arrow::key_value_metadata({"ARROW:extension:name"}, {"lance.bfloat16"})),
-                              4)},
+       arrow::fixed_size_list(
+           arrow::field("item", arrow::fixed_size_binary(2), true,
+                        arrow::key_value_metadata({"ARROW:extension:name"}, {"lance.bfloat16"})),
+           4)},
       {"dict:string:int8:false", arrow::dictionary(arrow::int8(), arrow::utf8())},
   };
   for (const auto& [text, type] : kCases) {
     const auto read = LeafType(text);
     ASSERT_NE(read, nullptr) << text;
-    EXPECT_TRUE(read->Equals(*type, /*check_metadata=*/true)) << text << " gave " << read->ToString();
+    EXPECT_TRUE(read->Equals(*type, /*check_metadata=*/true))
+        << text << " gave " << read->ToString();
     EXPECT_EQ(LogicalTypeOf(*type), text);
   }
 }
 
 TEST(LogicalType, NonsenseIsUnknown) {
-  for (const char* text :
-       {"", "wibble", "int128", "time32:us", "time64:s", "timestamp:us", "timestamp:us:", "timestamp:x:UTC", "duration:",
-        "decimal:128:39:0", "decimal:128:5:9", "decimal:64:5:1", "decimal:128:5", "decimal:128:5:99999999999",
-        "fixed_size_binary:-1", "fixed_size_binary:x", "fixed_size_list:float:0", "fixed_size_list:float:-4",
-        "fixed_size_list:float", "fixed_size_list:list:3", "fixed_size_list:fixed_size_list:int8:100000:100000",
-        "dict:string:float:false", "dict:string", "dict:decimal:128:5:1:int8:false"}) {
+  for (const char* text : {"",
+                           "wibble",
+                           "int128",
+                           "time32:us",
+                           "time64:s",
+                           "timestamp:us",
+                           "timestamp:us:",
+                           "timestamp:x:UTC",
+                           "duration:",
+                           "decimal:128:39:0",
+                           "decimal:128:5:9",
+                           "decimal:64:5:1",
+                           "decimal:128:5",
+                           "decimal:128:5:99999999999",
+                           "fixed_size_binary:-1",
+                           "fixed_size_binary:x",
+                           "fixed_size_list:float:0",
+                           "fixed_size_list:float:-4",
+                           "fixed_size_list:float",
+                           "fixed_size_list:list:3",
+                           "fixed_size_list:fixed_size_list:int8:100000:100000",
+                           "dict:string:float:false",
+                           "dict:string",
+                           "dict:decimal:128:5:1:int8:false"}) {
     EXPECT_EQ(LeafType(text), nullptr) << text;
   }
   std::string deep;
@@ -98,25 +120,27 @@ TEST(LogicalType, ViewsAndExtensionsSpellTheirStorage) {
 }
 
 TEST(FieldTree, BuildsNestedTypes) {
-  const auto schema = Build({Node("id", 0, -1, "int64"), Node("s", 1, -1, "struct"), Node("a", 2, 1, "int32"),
-                             Node("l", 3, 1, "list.struct"), Node("item", 4, 3, "struct"), Node("x", 5, 4, "string"),
-                             Node("m", 6, -1, "map"), [] {
-                               auto entries = Node("entries", 7, 6, "struct");
-                               entries.nullable = false;
-                               return entries;
-                             }(),
-                             [] {
-                               auto key = Node("key", 8, 7, "string");
-                               key.nullable = false;
-                               return key;
-                             }(),
-                             Node("value", 9, 7, "int32"), Node("f", 10, -1, "fixed_size_list:struct:2"),
-                             Node("item", 11, 10, "struct"), Node("y", 12, 11, "double")});
+  const auto schema =
+      Build({Node("id", 0, -1, "int64"), Node("s", 1, -1, "struct"), Node("a", 2, 1, "int32"),
+             Node("l", 3, 1, "list.struct"), Node("item", 4, 3, "struct"),
+             Node("x", 5, 4, "string"), Node("m", 6, -1, "map"),
+             [] {
+               auto entries = Node("entries", 7, 6, "struct");
+               entries.nullable = false;
+               return entries;
+             }(),
+             [] {
+               auto key = Node("key", 8, 7, "string");
+               key.nullable = false;
+               return key;
+             }(),
+             Node("value", 9, 7, "int32"), Node("f", 10, -1, "fixed_size_list:struct:2"),
+             Node("item", 11, 10, "struct"), Node("y", 12, 11, "double")});
   ASSERT_TRUE(schema.ok()) << schema.status().ToString();
   const auto arrow = schema->ToArrow();
-  EXPECT_TRUE(arrow->field(1)->type()->Equals(
-      arrow::struct_({arrow::field("a", arrow::int32()),
-                      arrow::field("l", arrow::list(arrow::struct_({arrow::field("x", arrow::utf8())})))})));
+  EXPECT_TRUE(arrow->field(1)->type()->Equals(arrow::struct_(
+      {arrow::field("a", arrow::int32()),
+       arrow::field("l", arrow::list(arrow::struct_({arrow::field("x", arrow::utf8())})))})));
   EXPECT_TRUE(arrow->field(2)->type()->Equals(arrow::map(arrow::utf8(), arrow::int32())));
   EXPECT_TRUE(arrow->field(3)->type()->Equals(
       arrow::fixed_size_list(arrow::struct_({arrow::field("y", arrow::float64())}), 2)));
@@ -141,15 +165,20 @@ TEST(FieldTree, BuildsNestedTypes) {
 }
 
 TEST(FieldTree, RefusesBrokenTrees) {
-  EXPECT_EQ(KindOf(Build({Node("a", 1, -1, "int8"), Node("b", 1, -1, "int8")}).status()), ErrorKind::kCorrupt);
-  EXPECT_EQ(KindOf(Build({Node("a", 1, 2, "struct"), Node("b", 2, 1, "struct")}).status()), ErrorKind::kCorrupt);
+  EXPECT_EQ(KindOf(Build({Node("a", 1, -1, "int8"), Node("b", 1, -1, "int8")}).status()),
+            ErrorKind::kCorrupt);
+  EXPECT_EQ(KindOf(Build({Node("a", 1, 2, "struct"), Node("b", 2, 1, "struct")}).status()),
+            ErrorKind::kCorrupt);
   EXPECT_EQ(KindOf(Build({Node("a", 1, 1, "struct")}).status()), ErrorKind::kCorrupt);
   EXPECT_EQ(KindOf(Build({Node("a", 1, 77, "int8")}).status()), ErrorKind::kCorrupt);
   EXPECT_EQ(KindOf(Build({Node("a", -1, -1, "int8")}).status()), ErrorKind::kCorrupt);
-  EXPECT_EQ(KindOf(Build({Node("a", 0, -1, "int8"), Node("a", 1, -1, "int8")}).status()), ErrorKind::kCorrupt);
-  EXPECT_EQ(KindOf(Build({Node("a", 0, -1, "int8"), Node("b", 1, 0, "int8")}).status()), ErrorKind::kCorrupt);
+  EXPECT_EQ(KindOf(Build({Node("a", 0, -1, "int8"), Node("a", 1, -1, "int8")}).status()),
+            ErrorKind::kCorrupt);
+  EXPECT_EQ(KindOf(Build({Node("a", 0, -1, "int8"), Node("b", 1, 0, "int8")}).status()),
+            ErrorKind::kCorrupt);
   EXPECT_EQ(KindOf(Build({Node("a", 0, -1, "list")}).status()), ErrorKind::kCorrupt);
-  EXPECT_EQ(KindOf(Build({Node("a", 0, -1, "map"), Node("b", 1, 0, "int8")}).status()), ErrorKind::kCorrupt);
+  EXPECT_EQ(KindOf(Build({Node("a", 0, -1, "map"), Node("b", 1, 0, "int8")}).status()),
+            ErrorKind::kCorrupt);
   EXPECT_EQ(KindOf(Build({Node("a", 0, -1, "wibble")}).status()), ErrorKind::kUnsupported);
   std::vector<wire::FieldMessage> deep = {Node("a", 0, -1, "list")};
   for (int i = 1; i < 100000; ++i) deep.push_back(Node("item", i, i - 1, "list"));
@@ -194,7 +223,8 @@ TEST(FieldMessage, RoundTripsAndRefusesBadUtf8) {
   EXPECT_EQ(read->metadata, node.metadata);
   EXPECT_EQ(read->primary_key_position, 2u);
   node.name = "\xff";
-  EXPECT_EQ(KindOf(wire::ParseFieldMessage(wire::EncodeFieldMessage(node), "m").status()), ErrorKind::kCorrupt);
+  EXPECT_EQ(KindOf(wire::ParseFieldMessage(wire::EncodeFieldMessage(node), "m").status()),
+            ErrorKind::kCorrupt);
   EXPECT_EQ(KindOf(wire::ParseFieldMessage("\x0a\xff", "m").status()), ErrorKind::kCorrupt);
 }
 

@@ -13,22 +13,24 @@ namespace pennon::table {
 namespace {
 
 /// Reads the Arrow kind: one batch of one column `row_id` of uint32, no nulls, any order.
-arrow::Result<Bitmap> ParseArrowDeletions(const std::shared_ptr<arrow::Buffer>& bytes, const std::string& path) {
+arrow::Result<Bitmap> ParseArrowDeletions(const std::shared_ptr<arrow::Buffer>& bytes,
+                                          const std::string& path) {
   const auto fail = [&path](const arrow::Status& status) {
     return Corrupt(path, "Cannot read the Arrow deletion file (", status.message(), "): ", path);
   };
   arrow::io::BufferReader input(bytes);
-  const auto reader = arrow::ipc::RecordBatchFileReader::Open(&input, arrow::ipc::IpcReadOptions::Defaults());
+  const auto reader =
+      arrow::ipc::RecordBatchFileReader::Open(&input, arrow::ipc::IpcReadOptions::Defaults());
   if (!reader.ok()) return fail(reader.status());
   if ((*reader)->num_record_batches() != 1) {
-    return Corrupt(path, "An Arrow deletion file must hold one batch: found ", (*reader)->num_record_batches(), ": ",
-                   path);
+    return Corrupt(path, "An Arrow deletion file must hold one batch: found ",
+                   (*reader)->num_record_batches(), ": ", path);
   }
   const auto schema = (*reader)->schema();
   if (schema->num_fields() != 1 || schema->field(0)->name() != "row_id" ||
       schema->field(0)->type()->id() != arrow::Type::UINT32) {
-    return Corrupt(path, "An Arrow deletion file must hold one column, row_id of uint32: found ", schema->ToString(),
-                   ": ", path);
+    return Corrupt(path, "An Arrow deletion file must hold one column, row_id of uint32: found ",
+                   schema->ToString(), ": ", path);
   }
   const auto batch = (*reader)->ReadRecordBatch(0);
   if (!batch.ok()) return fail(batch.status());
@@ -39,31 +41,39 @@ arrow::Result<Bitmap> ParseArrowDeletions(const std::shared_ptr<arrow::Buffer>& 
 }
 
 arrow::Result<Bitmap> ParseBitmapDeletions(const arrow::Buffer& bytes, const std::string& path) {
-  auto deleted = Bitmap::Parse({reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(bytes.size())});
+  auto deleted = Bitmap::Parse(
+      {reinterpret_cast<const char*>(bytes.data()), static_cast<size_t>(bytes.size())});
   if (deleted.ok()) return deleted;
-  return Corrupt(path, "Cannot read the deletion bitmap (", deleted.status().message(), "): ", path);
+  return Corrupt(path, "Cannot read the deletion bitmap (", deleted.status().message(),
+                 "): ", path);
 }
 
 }  // namespace
 
-arrow::Result<Bitmap> ReadDeletions(const TableLocation& table, const Manifest& manifest, const Fragment& fragment) {
+arrow::Result<Bitmap> ReadDeletions(const TableLocation& table, const Manifest& manifest,
+                                    const Fragment& fragment) {
   if (!fragment.deletion_file) return Bitmap();
   const DeletionFile& entry = *fragment.deletion_file;
-  ARROW_ASSIGN_OR_RAISE(const std::string path, DeletionFilePath(table, manifest, fragment.id, entry));
+  ARROW_ASSIGN_OR_RAISE(const std::string path,
+                        DeletionFilePath(table, manifest, fragment.id, entry));
   ARROW_ASSIGN_OR_RAISE(const auto file, table.store->Open(path));
   ARROW_ASSIGN_OR_RAISE(auto unique, arrow::AllocateBuffer(static_cast<int64_t>(file->size())));
   std::shared_ptr<arrow::Buffer> bytes = std::move(unique);
   ARROW_RETURN_NOT_OK(file->ReadAt(0, {bytes->mutable_data(), static_cast<size_t>(bytes->size())}));
-  ARROW_ASSIGN_OR_RAISE(Bitmap deleted, entry.kind == DeletionFile::Kind::kBitmap ? ParseBitmapDeletions(*bytes, path)
-                                                                                  : ParseArrowDeletions(bytes, path));
+  ARROW_ASSIGN_OR_RAISE(Bitmap deleted, entry.kind == DeletionFile::Kind::kBitmap
+                                            ? ParseBitmapDeletions(*bytes, path)
+                                            : ParseArrowDeletions(bytes, path));
   const auto last = deleted.Max();
   if (fragment.physical_rows != 0 && last && *last >= fragment.physical_rows) {
-    return Corrupt(path, "A deletion file names an offset beyond the fragment's rows: offset ", *last, ", fragment ",
-                   fragment.id, " of ", fragment.physical_rows, " rows: ", path);
+    return Corrupt(path, "A deletion file names an offset beyond the fragment's rows: offset ",
+                   *last, ", fragment ", fragment.id, " of ", fragment.physical_rows,
+                   " rows: ", path);
   }
   if (entry.num_deleted_rows != 0 && deleted.cardinality() != entry.num_deleted_rows) {
-    return Corrupt(path, "A deletion file does not hold as many rows as the manifest says: expected ",
-                   entry.num_deleted_rows, ", found ", deleted.cardinality(), ", fragment ", fragment.id, ": ", path);
+    return Corrupt(path,
+                   "A deletion file does not hold as many rows as the manifest says: expected ",
+                   entry.num_deleted_rows, ", found ", deleted.cardinality(), ", fragment ",
+                   fragment.id, ": ", path);
   }
   return deleted;
 }

@@ -8,8 +8,8 @@
 
 namespace pennon::table {
 
-/// Reads the deleted offsets of `fragment` (empty without a deletion file). An offset beyond physical_rows or a
-/// count unlike num_deleted_rows is a kCorrupt error.
+/// Reads the deleted offsets of `fragment` (empty without a deletion file). An offset beyond
+/// physical_rows or a count unlike num_deleted_rows is a kCorrupt error.
 arrow::Result<Bitmap> ReadDeletions(const TableLocation& table, const Manifest& manifest,
                                     const Fragment& fragment);
 

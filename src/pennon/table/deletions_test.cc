@@ -18,7 +18,8 @@
 namespace pennon::table {
 namespace {
 
-std::string ArrowFile(const std::vector<uint32_t>& offsets, const char* name, bool with_null = false) {
+std::string ArrowFile(const std::vector<uint32_t>& offsets, const char* name,
+                      bool with_null = false) {
   arrow::UInt32Builder builder;
   EXPECT_TRUE(builder.AppendValues(offsets).ok());
   if (with_null) {
@@ -28,7 +29,8 @@ std::string ArrowFile(const std::vector<uint32_t>& offsets, const char* name, bo
   const auto column = *builder.Finish();
   const auto sink = *arrow::io::BufferOutputStream::Create();
   const auto writer = *arrow::ipc::MakeFileWriter(sink, schema);
-  EXPECT_TRUE(writer->WriteRecordBatch(*arrow::RecordBatch::Make(schema, column->length(), {column})).ok());
+  EXPECT_TRUE(
+      writer->WriteRecordBatch(*arrow::RecordBatch::Make(schema, column->length(), {column})).ok());
   EXPECT_TRUE(writer->Close().ok());
   return (*sink->Finish())->ToString();
 }
@@ -49,7 +51,8 @@ class Deletions : public ::testing::Test {
   }
 
   arrow::Result<Bitmap> Read(const std::string& bytes, DeletionFile::Kind kind, uint64_t count) {
-    fragment_.deletion_file = DeletionFile{.kind = kind, .read_version = 2, .id = 77, .num_deleted_rows = count};
+    fragment_.deletion_file =
+        DeletionFile{.kind = kind, .read_version = 2, .id = 77, .num_deleted_rows = count};
     const char* suffix = kind == DeletionFile::Kind::kBitmap ? ".bin" : ".arrow";
     EXPECT_TRUE(table_.store->Put(std::string("/t/_deletions/3-2-77") + suffix, bytes).ok());
     return ReadDeletions(table_, *manifest_, fragment_);
@@ -68,7 +71,8 @@ constexpr auto kArrow = DeletionFile::Kind::kArrowArray;
 constexpr auto kBitmap = DeletionFile::Kind::kBitmap;
 
 TEST_F(Deletions, ReadsBothKinds) {
-  EXPECT_EQ(Read(ArrowFile({9, 2, 9, 49}, "row_id"), kArrow, 3)->ToVector(), (std::vector<uint32_t>{2, 9, 49}));
+  EXPECT_EQ(Read(ArrowFile({9, 2, 9, 49}, "row_id"), kArrow, 3)->ToVector(),
+            (std::vector<uint32_t>{2, 9, 49}));
   const std::vector<uint32_t> offsets = {1, 2, 3, 40};
   EXPECT_EQ(Read(Bitmap::Of(offsets).Serialize(), kBitmap, 4)->ToVector(), offsets);
   EXPECT_EQ(Read(Bitmap::Of(offsets).Serialize(false), kBitmap, 0)->ToVector(), offsets);

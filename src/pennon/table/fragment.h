@@ -1,5 +1,5 @@
-// What a manifest says of one fragment (format: table.md section 4 and 5). Plain values; string_views
-// point into the manifest's bytes.
+// What a manifest says of one fragment (format: table.md section 4 and 5). Plain values;
+// string_views point into the manifest's bytes.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,8 @@ struct DataFile {
 struct OverlayFile {
   DataFile data_file;
   bool dense = false;
-  std::vector<std::string_view> coverage;  ///< one for all fields if dense, else one for each of data_file.fields
+  std::vector<std::string_view>
+      coverage;  ///< one for all fields if dense, else one for each of data_file.fields
   uint64_t committed_version = 0;
 
   /// Coverage bytes of the field at position `i` of data_file.fields.
@@ -65,7 +66,7 @@ struct Fragment {
   uint64_t id = 0;
   std::vector<DataFile> files;
   std::optional<DeletionFile> deletion_file;
-  uint64_t physical_rows = 0;  ///< deleted rows included; < 2^32
+  uint64_t physical_rows = 0;         ///< deleted rows included; < 2^32
   std::vector<OverlayFile> overlays;  ///< oldest first: by committed_version, then list position
   LineageSequence row_ids;
   LineageSequence created_at;

@@ -59,14 +59,16 @@ DataFile ReadDataFile(std::string_view bytes) {
 bool ListsAFieldTwice(const std::vector<int32_t>& fields) {
   if (fields.size() < 32) {
     for (size_t i = 0; i < fields.size(); ++i) {
-      if (fields[i] >= 0 && std::find(fields.begin(), fields.begin() + i, fields[i]) != fields.begin() + i) {
+      if (fields[i] >= 0 &&
+          std::find(fields.begin(), fields.begin() + i, fields[i]) != fields.begin() + i) {
         return true;
       }
     }
     return false;
   }
   std::vector<int32_t> sorted;
-  std::copy_if(fields.begin(), fields.end(), std::back_inserter(sorted), [](int32_t id) { return id >= 0; });
+  std::copy_if(fields.begin(), fields.end(), std::back_inserter(sorted),
+               [](int32_t id) { return id >= 0; });
   std::sort(sorted.begin(), sorted.end());
   return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
@@ -76,14 +78,17 @@ arrow::Status CheckDataFile(const DataFile& file, std::string_view path) {
     return Corrupt(path, "A data file lists no fields: ", file.path, ": ", path);
   }
   // Files of version 0.1 state no columns; every other one has a column for each field.
-  const bool legacy = file.major_version == 0 && file.minor_version < 3 && file.column_indices.empty();
+  const bool legacy =
+      file.major_version == 0 && file.minor_version < 3 && file.column_indices.empty();
   if (!legacy && file.column_indices.size() != file.fields.size()) {
-    return Corrupt(path, "The field list and the column list of a data file differ in length: ", file.fields.size(),
-                   " fields, ", file.column_indices.size(), " columns, file ", file.path, ": ", path);
+    return Corrupt(path, "The field list and the column list of a data file differ in length: ",
+                   file.fields.size(), " fields, ", file.column_indices.size(), " columns, file ",
+                   file.path, ": ", path);
   }
   for (const int32_t column : file.column_indices) {
     if (column < -1) {
-      return Corrupt(path, "A data file states a column number below -1: ", column, ", file ", file.path, ": ", path);
+      return Corrupt(path, "A data file states a column number below -1: ", column, ", file ",
+                     file.path, ": ", path);
     }
   }
   if (ListsAFieldTwice(file.fields)) {
@@ -117,7 +122,8 @@ RawOverlay ReadOverlay(std::string_view bytes) {
         raw.overlay.dense = false;
         raw.has_coverage = true;
         while (inner.next()) {
-          if (static_cast<uint32_t>(inner.tag_and_type()) == Tag(wire::overlay_file::kOffsetBitmaps, kBytes)) {
+          if (static_cast<uint32_t>(inner.tag_and_type()) ==
+              Tag(wire::overlay_file::kOffsetBitmaps, kBytes)) {
             raw.overlay.coverage.push_back(ViewOf(inner));
           } else {
             inner.skip();
@@ -138,14 +144,16 @@ RawOverlay ReadOverlay(std::string_view bytes) {
 arrow::Status CheckOverlay(const RawOverlay& raw, std::string_view path) {
   if (!raw.has_file) return Corrupt(path, "An overlay names no data file: ", path);
   const DataFile& file = raw.overlay.data_file;
-  if (!raw.has_coverage) return Corrupt(path, "An overlay has no coverage: file ", file.path, ": ", path);
+  if (!raw.has_coverage)
+    return Corrupt(path, "An overlay has no coverage: file ", file.path, ": ", path);
   ARROW_RETURN_NOT_OK(CheckDataFile(file, path));
   if (file.column_indices.size() != file.fields.size()) {
     return Corrupt(path, "An overlay's file states no columns: file ", file.path, ": ", path);
   }
   if (!raw.overlay.dense && raw.overlay.coverage.size() != file.fields.size()) {
-    return Corrupt(path, "An overlay does not have one coverage bitmap for each field: ", file.fields.size(),
-                   " fields, ", raw.overlay.coverage.size(), " bitmaps, file ", file.path, ": ", path);
+    return Corrupt(
+        path, "An overlay does not have one coverage bitmap for each field: ", file.fields.size(),
+        " fields, ", raw.overlay.coverage.size(), " bitmaps, file ", file.path, ": ", path);
   }
   return arrow::Status::OK();
 }
@@ -176,8 +184,10 @@ arrow::Result<DeletionFile> ReadDeletionFile(std::string_view bytes, std::string
     }
   }
   if (kind > 1) {
-    return Unsupported(path, "A deletion file has a type that is not known: expected 0 (Arrow) or 1 (bitmap), found ",
-                       kind, ": ", path);
+    return Unsupported(
+        path,
+        "A deletion file has a type that is not known: expected 0 (Arrow) or 1 (bitmap), found ",
+        kind, ": ", path);
   }
   file.kind = kind == 0 ? DeletionFile::Kind::kArrowArray : DeletionFile::Kind::kBitmap;
   return file;
@@ -245,12 +255,12 @@ arrow::Status CheckFragment(const Fragment& fragment, std::string_view path) {
     return Corrupt(path, "A fragment id does not fit 32 bits: ", fragment.id, ": ", path);
   }
   if (fragment.physical_rows > UINT32_MAX) {
-    return Corrupt(path, "A fragment claims more rows than row offsets can name: fragment ", fragment.id, ", ",
-                   fragment.physical_rows, " rows: ", path);
+    return Corrupt(path, "A fragment claims more rows than row offsets can name: fragment ",
+                   fragment.id, ", ", fragment.physical_rows, " rows: ", path);
   }
   if (fragment.physical_rows != 0 && fragment.num_deleted_rows() > fragment.physical_rows) {
-    return Corrupt(path, "A fragment claims more deleted rows than rows: fragment ", fragment.id, ", ",
-                   fragment.num_deleted_rows(), " of ", fragment.physical_rows, ": ", path);
+    return Corrupt(path, "A fragment claims more deleted rows than rows: fragment ", fragment.id,
+                   ", ", fragment.num_deleted_rows(), " of ", fragment.physical_rows, ": ", path);
   }
   return arrow::Status::OK();
 }
@@ -292,7 +302,8 @@ std::string EncodeOverlayFile(const OverlayFile& overlay) {
 
 arrow::Result<Fragment> ParseFragment(std::string_view bytes, std::string_view path) {
   Fragment fragment;
-  ARROW_RETURN_NOT_OK(Decode(path, "fragment", [&] { return ReadFragment(bytes, path, &fragment); }));
+  ARROW_RETURN_NOT_OK(
+      Decode(path, "fragment", [&] { return ReadFragment(bytes, path, &fragment); }));
   ARROW_RETURN_NOT_OK(CheckFragment(fragment, path));
   const auto older = [](const OverlayFile& a, const OverlayFile& b) {
     return a.committed_version < b.committed_version;
@@ -328,9 +339,12 @@ std::string EncodeDataFile(const DataFile& file) {
   protozero::pbf_writer writer(out);
   if (!file.path.empty()) writer.add_string(wire::data_file::kPath, file.path);
   writer.add_packed_int32(wire::data_file::kFields, file.fields.begin(), file.fields.end());
-  writer.add_packed_int32(wire::data_file::kColumnIndices, file.column_indices.begin(), file.column_indices.end());
-  if (file.major_version != 0) writer.add_uint32(wire::data_file::kMajorVersion, file.major_version);
-  if (file.minor_version != 0) writer.add_uint32(wire::data_file::kMinorVersion, file.minor_version);
+  writer.add_packed_int32(wire::data_file::kColumnIndices, file.column_indices.begin(),
+                          file.column_indices.end());
+  if (file.major_version != 0)
+    writer.add_uint32(wire::data_file::kMajorVersion, file.major_version);
+  if (file.minor_version != 0)
+    writer.add_uint32(wire::data_file::kMinorVersion, file.minor_version);
   if (file.size_bytes != 0) writer.add_uint64(wire::data_file::kSizeBytes, file.size_bytes);
   if (file.base_id) writer.add_uint32(wire::data_file::kBaseId, *file.base_id);
   return out;
@@ -340,9 +354,11 @@ std::string EncodeDeletionFile(const DeletionFile& file) {
   std::string out;
   protozero::pbf_writer writer(out);
   if (file.kind == DeletionFile::Kind::kBitmap) writer.add_enum(wire::deletion_file::kFileType, 1);
-  if (file.read_version != 0) writer.add_uint64(wire::deletion_file::kReadVersion, file.read_version);
+  if (file.read_version != 0)
+    writer.add_uint64(wire::deletion_file::kReadVersion, file.read_version);
   if (file.id != 0) writer.add_uint64(wire::deletion_file::kId, file.id);
-  if (file.num_deleted_rows != 0) writer.add_uint64(wire::deletion_file::kNumDeletedRows, file.num_deleted_rows);
+  if (file.num_deleted_rows != 0)
+    writer.add_uint64(wire::deletion_file::kNumDeletedRows, file.num_deleted_rows);
   if (file.base_id) writer.add_uint32(wire::deletion_file::kBaseId, *file.base_id);
   return out;
 }
@@ -353,10 +369,13 @@ std::string EncodeFragment(const Fragment& fragment) {
   if (fragment.id != 0) writer.add_uint64(wire::data_fragment::kId, fragment.id);
   for (const DataFile& file : fragment.files) AddFile(&writer, wire::data_fragment::kFiles, file);
   if (fragment.deletion_file) {
-    writer.add_message(wire::data_fragment::kDeletionFile, EncodeDeletionFile(*fragment.deletion_file));
+    writer.add_message(wire::data_fragment::kDeletionFile,
+                       EncodeDeletionFile(*fragment.deletion_file));
   }
-  if (fragment.physical_rows != 0) writer.add_uint64(wire::data_fragment::kPhysicalRows, fragment.physical_rows);
-  AddLineage(&writer, fragment.row_ids, wire::data_fragment::kInlineRowIds, wire::data_fragment::kColumnRowIds);
+  if (fragment.physical_rows != 0)
+    writer.add_uint64(wire::data_fragment::kPhysicalRows, fragment.physical_rows);
+  AddLineage(&writer, fragment.row_ids, wire::data_fragment::kInlineRowIds,
+             wire::data_fragment::kColumnRowIds);
   AddLineage(&writer, fragment.last_updated_at, wire::data_fragment::kInlineLastUpdatedAt,
              wire::data_fragment::kColumnLastUpdatedAt);
   AddLineage(&writer, fragment.created_at, wire::data_fragment::kInlineCreatedAt,

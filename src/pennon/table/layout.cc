@@ -45,44 +45,54 @@ void AppendHex(uint8_t byte, std::string* out) {
   out->push_back(kDigits[byte & 15]);
 }
 
-/// The folder that holds `base_id`'s files of one kind: `folder` under a table's root, or the path itself.
+/// The folder that holds `base_id`'s files of one kind: `folder` under a table's root, or the path
+/// itself.
 arrow::Result<std::string> FolderOf(const TableLocation& table, const Manifest& manifest,
-                                    std::optional<uint32_t> base_id, const char* folder, bool root_only) {
+                                    std::optional<uint32_t> base_id, const char* folder,
+                                    bool root_only) {
   if (!base_id) return table.root + "/" + folder;
   const auto& bases = manifest.base_paths();
-  const auto base = std::find_if(bases.begin(), bases.end(), [&](const BasePath& b) { return b.id == *base_id; });
+  const auto base =
+      std::find_if(bases.begin(), bases.end(), [&](const BasePath& b) { return b.id == *base_id; });
   if (base == bases.end()) {
-    return Corrupt(manifest.path(), "A file names a base path that the manifest does not list: base id ", *base_id,
+    return Corrupt(manifest.path(),
+                   "A file names a base path that the manifest does not list: base id ", *base_id,
                    ": ", manifest.path());
   }
   std::string path = base->path;
   if (path.starts_with("file://")) path.erase(0, 7);
   if (path.find("://") != std::string::npos) {
-    return Unsupported(manifest.path(), "A base path lies in a store that pennon does not read: ", base->path, ": ",
+    return Unsupported(manifest.path(),
+                       "A base path lies in a store that pennon does not read: ", base->path, ": ",
                        manifest.path());
   }
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   if (!path.starts_with('/')) {
-    return Corrupt(manifest.path(), "A base path is not absolute: ", base->path, ": ", manifest.path());
+    return Corrupt(manifest.path(), "A base path is not absolute: ", base->path, ": ",
+                   manifest.path());
   }
   if (base->is_dataset_root) return path + "/" + folder;
   if (root_only) {
-    return Corrupt(manifest.path(), "A deletion file lies in a base path that is no table: base id ", *base_id, ": ",
+    return Corrupt(manifest.path(),
+                   "A deletion file lies in a base path that is no table: base id ", *base_id, ": ",
                    manifest.path());
   }
   return path;
 }
 
-arrow::Result<std::shared_ptr<const Manifest>> ReadManifest(const TableLocation& table, const std::string& name) {
+arrow::Result<std::shared_ptr<const Manifest>> ReadManifest(const TableLocation& table,
+                                                            const std::string& name) {
   const std::string path = VersionsFolder(table) + "/" + name;
   ARROW_ASSIGN_OR_RAISE(auto file, table.store->Open(path));
   ARROW_ASSIGN_OR_RAISE(auto buffer, arrow::AllocateBuffer(static_cast<int64_t>(file->size())));
-  ARROW_RETURN_NOT_OK(file->ReadAt(0, {buffer->mutable_data(), static_cast<size_t>(buffer->size())}));
+  ARROW_RETURN_NOT_OK(
+      file->ReadAt(0, {buffer->mutable_data(), static_cast<size_t>(buffer->size())}));
   return Manifest::Parse(std::move(buffer), path);
 }
 
 arrow::Status NoSuchVersion(const TableLocation& table, uint64_t version) {
-  return NotFound(table.root, "The table has no such version: ", version, ": ", table.root);
+  return NotFound(table.root, "the table has no version ", version,
+                  "; pick one of its versions, or none for the newest: ", table.root);
 }
 
 }  // namespace
@@ -111,7 +121,8 @@ std::string FormatManifestName(uint64_t version, ManifestNaming naming) {
   } else if (naming == ManifestNaming::kV1) {
     std::snprintf(name, sizeof(name), "%llu.manifest", static_cast<unsigned long long>(version));
   } else {
-    std::snprintf(name, sizeof(name), "%020llu.manifest", static_cast<unsigned long long>(UINT64_MAX - version));
+    std::snprintf(name, sizeof(name), "%020llu.manifest",
+                  static_cast<unsigned long long>(UINT64_MAX - version));
   }
   return name;
 }
@@ -135,8 +146,9 @@ arrow::Result<std::vector<ManifestName>> ListVersions(const TableLocation& table
             [](const ManifestName& a, const ManifestName& b) { return a.version < b.version; });
   for (const ManifestName& version : versions) {
     if (version.naming != versions.front().naming) {
-      return Corrupt(table.root, "The table has manifest names of both schemes: ", versions.front().name, " and ",
-                     version.name, ": ", table.root);
+      return Corrupt(table.root,
+                     "The table has manifest names of both schemes: ", versions.front().name,
+                     " and ", version.name, ": ", table.root);
     }
   }
   return versions;
@@ -165,13 +177,15 @@ arrow::Result<std::shared_ptr<const Manifest>> OpenManifest(const TableLocation&
   return NoSuchVersion(table, *version);
 }
 
-arrow::Result<std::string> DataFilePath(const TableLocation& table, const Manifest& manifest, const DataFile& file) {
+arrow::Result<std::string> DataFilePath(const TableLocation& table, const Manifest& manifest,
+                                        const DataFile& file) {
   if (file.path.empty() || file.path == "." || file.path == ".." ||
       file.path.find_first_of(std::string_view("/\\\0", 3)) != std::string::npos) {
-    return Corrupt(manifest.path(), "A data file's path must be a plain file name: found ", file.path, ": ",
-                   manifest.path());
+    return Corrupt(manifest.path(), "A data file's path must be a plain file name: found ",
+                   file.path, ": ", manifest.path());
   }
-  ARROW_ASSIGN_OR_RAISE(std::string folder, FolderOf(table, manifest, file.base_id, "data", /*root_only=*/false));
+  ARROW_ASSIGN_OR_RAISE(std::string folder,
+                        FolderOf(table, manifest, file.base_id, "data", /*root_only=*/false));
   return folder + "/" + file.path;
 }
 
@@ -185,7 +199,8 @@ arrow::Result<std::string> DeletionFilePath(const TableLocation& table, const Ma
 
 void WriteVersionHint(const TableLocation& table, uint64_t version) {
   const std::string path = VersionsFolder(table) + "/latest_version_hint.json";
-  // Best effort, but a hint that stays too low loses commits of readers that trust it: then none is better.
+  // Best effort, but a hint that stays too low loses commits of readers that trust it: then none is
+  // better.
   if (!table.store->Put(path, JoinParts("{\"version\":", version, "}")).ok()) {
     (void)table.store->Delete(path);
   }

@@ -36,7 +36,8 @@ struct TableLocation {
   std::string root;  ///< absolute, no trailing slash
 };
 
-/// Attached versions in ascending order; kNotFound if there is no table. Both naming schemes at once is an error.
+/// Attached versions in ascending order; kNotFound if there is no table. Both naming schemes at
+/// once is an error.
 arrow::Result<std::vector<ManifestName>> ListVersions(const TableLocation& table);
 
 /// Reads and parses the manifest of `version`, or of the newest version if none is given.
@@ -44,7 +45,8 @@ arrow::Result<std::shared_ptr<const Manifest>> OpenManifest(const TableLocation&
                                                             std::optional<uint64_t> version,
                                                             ManifestNaming* naming = nullptr);
 
-/// Absolute path of a data file, honouring base_id; kInvalid-named errors for a path that leaves data/.
+/// Absolute path of a data file, honouring base_id; kInvalid-named errors for a path that leaves
+/// data/.
 arrow::Result<std::string> DataFilePath(const TableLocation& table, const Manifest& manifest,
                                         const DataFile& file);
 /// Absolute path of a fragment's deletion file.

@@ -29,9 +29,9 @@ TEST(ManifestNames, ReadsBothSchemes) {
   ASSERT_TRUE(detached);
   EXPECT_TRUE(detached->detached);
   EXPECT_EQ(detached->version, uint64_t{1} << 63);
-  for (const char* name :
-       {"latest_version_hint.json", "18446744073709551614.manifest#1", ".tmp123", "x.manifest", ".manifest", "manifest",
-        "d5.manifest", "-1.manifest", "99999999999999999999.manifest", "1.2.manifest", ""}) {
+  for (const char* name : {"latest_version_hint.json", "18446744073709551614.manifest#1", ".tmp123",
+                           "x.manifest", ".manifest", "manifest", "d5.manifest", "-1.manifest",
+                           "99999999999999999999.manifest", "1.2.manifest", ""}) {
     EXPECT_FALSE(ParseManifestName(name)) << name;
   }
 }
@@ -41,7 +41,8 @@ TEST(ManifestNames, FormatsWhatItReads) {
   EXPECT_EQ(FormatManifestName(17, ManifestNaming::kV1), "17.manifest");
   const uint64_t detached = (uint64_t{1} << 63) | 5;
   EXPECT_EQ(FormatManifestName(detached, ManifestNaming::kV2), "d9223372036854775813.manifest");
-  for (const uint64_t version : {uint64_t{0}, uint64_t{1}, uint64_t{123456}, (uint64_t{1} << 63) - 1, detached}) {
+  for (const uint64_t version :
+       {uint64_t{0}, uint64_t{1}, uint64_t{123456}, (uint64_t{1} << 63) - 1, detached}) {
     const auto parsed = ParseManifestName(FormatManifestName(version, ManifestNaming::kV2));
     ASSERT_TRUE(parsed) << version;
     EXPECT_EQ(parsed->version, version);
@@ -52,7 +53,9 @@ TEST(ListVersions, SortsAndIgnoresStrangers) {
   TableLocation table{MakeMemoryStore(), "/t"};
   EXPECT_EQ(KindOf(ListVersions(table).status()), ErrorKind::kNotFound);
   for (const uint64_t version : {3, 1, 2}) {
-    ASSERT_TRUE(table.store->Put("/t/_versions/" + FormatManifestName(version, ManifestNaming::kV2), "").ok());
+    ASSERT_TRUE(
+        table.store->Put("/t/_versions/" + FormatManifestName(version, ManifestNaming::kV2), "")
+            .ok());
   }
   WriteVersionHint(table, 3);
   ASSERT_TRUE(table.store->Put("/t/_versions/d9223372036854775813.manifest", "").ok());
@@ -73,7 +76,7 @@ TEST(OpenManifest, TellsMissingTableFromMissingVersion) {
   ASSERT_TRUE(table.store->Put("/t/_versions/1.manifest", "x").ok());
   status = OpenManifest(table, 2).status();
   EXPECT_EQ(KindOf(status), ErrorKind::kNotFound);
-  EXPECT_NE(status.message().find("no such version"), std::string::npos);
+  EXPECT_NE(status.message().find("no version 2"), std::string::npos);
   EXPECT_EQ(KindOf(OpenManifest(table, 1).status()), ErrorKind::kCorrupt);
 }
 
@@ -90,7 +93,8 @@ TEST(VersionHint, HasTheExactForm) {
 TEST(Names, AreFreshAndWellFormed) {
   EXPECT_TRUE(std::regex_match(NewDataFileName(), std::regex("[01]{24}[0-9a-f]{26}\\.lance")));
   EXPECT_TRUE(std::regex_match(
-      NewUuid(), std::regex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")));
+      NewUuid(),
+      std::regex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")));
   EXPECT_NE(NewUuid(), NewUuid());
 }
 

@@ -97,7 +97,8 @@ BasePath ReadBasePath(std::string_view bytes) {
 /// Fills a Manifest from the bytes of its file, and checks what one manifest shows on its own.
 class ManifestParser {
  public:
-  ManifestParser(std::shared_ptr<arrow::Buffer> file, std::string path) : manifest_(new Manifest()) {
+  ManifestParser(std::shared_ptr<arrow::Buffer> file, std::string path)
+      : manifest_(new Manifest()) {
     manifest_->file_ = std::move(file);
     manifest_->path_ = std::move(path);
   }
@@ -114,12 +115,14 @@ class ManifestParser {
     ARROW_RETURN_NOT_OK(ParseFragments());
     ARROW_RETURN_NOT_OK(SettleDataVersion());
     if (index_section_) {
-      ARROW_ASSIGN_OR_RAISE(m.index_section_, wire::SectionAt(bytes, *index_section_, "index section", m.path_));
+      ARROW_ASSIGN_OR_RAISE(m.index_section_,
+                            wire::SectionAt(bytes, *index_section_, "index section", m.path_));
     }
     // A transaction that cannot be read must not keep the version from opening.
-    if (const auto& offset = transaction_section_ ? transaction_section_ : old_transaction_section_) {
-      m.inline_transaction_ =
-          wire::SectionAt(bytes, *offset, "inline transaction", m.path_).ValueOr(std::string_view());
+    if (const auto& offset =
+            transaction_section_ ? transaction_section_ : old_transaction_section_) {
+      m.inline_transaction_ = wire::SectionAt(bytes, *offset, "inline transaction", m.path_)
+                                  .ValueOr(std::string_view());
     }
     return std::shared_ptr<const Manifest>(std::move(manifest_));
   }
@@ -202,12 +205,14 @@ class ManifestParser {
   arrow::Status CheckFlags() const {
     const Manifest& m = *manifest_;
     if (const uint64_t unknown = m.reader_flags_ & ~kReadableFlags; unknown != 0) {
-      return Unsupported(m.path_, "The table needs a feature that this version of pennon does not read; a newer ",
-                         "one may. Reader feature flags not known: ", NameBits(unknown), ": ", m.path_);
+      return Unsupported(
+          m.path_, "The table needs a feature that this version of pennon does not read; a newer ",
+          "one may. Reader feature flags not known: ", NameBits(unknown), ": ", m.path_);
     }
     constexpr uint64_t kPaired = kMixedVersionsFlag | kTaggedReuseIndexFlag | kManagedBlobsFlag;
     if (const uint64_t lone = (m.reader_flags_ ^ m.writer_flags_) & kPaired; lone != 0) {
-      return Corrupt(m.path_, "A feature flag is set for readers or writers only, and must be for both: ",
+      return Corrupt(m.path_,
+                     "A feature flag is set for readers or writers only, and must be for both: ",
                      NameBits(lone), ": ", m.path_);
     }
     return arrow::Status::OK();
@@ -221,7 +226,8 @@ class ManifestParser {
       ARROW_ASSIGN_OR_RAISE(auto node, wire::ParseFieldMessage(bytes, m.path_));
       nodes.push_back(std::move(node));
     }
-    ARROW_ASSIGN_OR_RAISE(m.schema_, schema::BuildSchema(std::move(nodes), std::move(schema_metadata_), m.path_));
+    ARROW_ASSIGN_OR_RAISE(
+        m.schema_, schema::BuildSchema(std::move(nodes), std::move(schema_metadata_), m.path_));
     return arrow::Status::OK();
   }
 
@@ -240,22 +246,26 @@ class ManifestParser {
   arrow::Status CheckInTable(const Fragment& fragment) const {
     const Manifest& m = *manifest_;
     if (!m.fragments_.empty() && m.fragments_.back().id >= fragment.id) {
-      return Corrupt(m.path_, "Fragment ids must be ascending and unique: ", fragment.id, " stands after ",
-                     m.fragments_.back().id, ": ", m.path_);
+      return Corrupt(m.path_, "Fragment ids must be ascending and unique: ", fragment.id,
+                     " stands after ", m.fragments_.back().id, ": ", m.path_);
     }
     if (m.has_stable_row_ids() && fragment.row_ids.kind == LineageSequence::Kind::kAbsent) {
-      return Corrupt(m.path_, "The table has stable row ids (feature flag 2) but a fragment has none: fragment ",
-                     fragment.id, ": ", m.path_);
+      return Corrupt(
+          m.path_,
+          "The table has stable row ids (feature flag 2) but a fragment has none: fragment ",
+          fragment.id, ": ", m.path_);
     }
     if (!fragment.overlays.empty() && (m.reader_flags_ & kOverlaysFlag) == 0) {
-      return Corrupt(m.path_, "A fragment has overlays but feature flag 64 is not set: fragment ", fragment.id, ": ",
-                     m.path_);
+      return Corrupt(m.path_, "A fragment has overlays but feature flag 64 is not set: fragment ",
+                     fragment.id, ": ", m.path_);
     }
     for (const OverlayFile& overlay : fragment.overlays) {
       if (overlay.committed_version == 0 || overlay.committed_version > m.version_) {
-        return Corrupt(m.path_, "An overlay's committed_version must lie between 1 and the table's version: found ",
-                       overlay.committed_version, " in version ", m.version_, ", fragment ", fragment.id, ": ",
-                       m.path_);
+        return Corrupt(
+            m.path_,
+            "An overlay's committed_version must lie between 1 and the table's version: found ",
+            overlay.committed_version, " in version ", m.version_, ", fragment ", fragment.id, ": ",
+            m.path_);
       }
     }
     return arrow::Status::OK();
@@ -266,8 +276,10 @@ class ManifestParser {
     if (!has_data_format_) ARROW_RETURN_NOT_OK(InferDataVersion());
     constexpr std::array<std::string_view, 4> kKnown = {"2.0", "2.1", "2.2", "2.3"};
     if (std::find(kKnown.begin(), kKnown.end(), m.data_version_) == kKnown.end()) {
-      return Unsupported(m.path_, "The table's data files have a version that pennon does not read: expected 2.0, ",
-                         "2.1 or 2.2, found ", m.data_version_, ": ", m.path_);
+      return Unsupported(
+          m.path_,
+          "The table's data files have a version that pennon does not read: expected 2.0, ",
+          "2.1 or 2.2, found ", m.data_version_, ": ", m.path_);
     }
     return arrow::Status::OK();
   }
@@ -278,13 +290,14 @@ class ManifestParser {
       for (const DataFile& file : fragment.files) {
         const std::string version = file.StorageVersion();
         if (!m.data_version_.empty() && m.data_version_ != version) {
-          return Corrupt(m.path_, "The manifest states no data format and its files differ: ", m.data_version_,
-                         " and ", version, ": ", m.path_);
+          return Corrupt(m.path_, "The manifest states no data format and its files differ: ",
+                         m.data_version_, " and ", version, ": ", m.path_);
         }
         m.data_version_ = version;
       }
     }
-    if (m.data_version_.empty()) m.data_version_ = (m.writer_flags_ & kOldFilesHintFlag) != 0 ? "2.2" : "0.1";
+    if (m.data_version_.empty())
+      m.data_version_ = (m.writer_flags_ & kOldFilesHintFlag) != 0 ? "2.2" : "0.1";
     return arrow::Status::OK();
   }
 
@@ -304,8 +317,9 @@ arrow::Result<std::shared_ptr<const Manifest>> Manifest::Parse(std::shared_ptr<a
 }
 
 const Fragment* Manifest::FindFragment(uint64_t id) const {
-  const auto at = std::lower_bound(fragments_.begin(), fragments_.end(), id,
-                                   [](const Fragment& fragment, uint64_t key) { return fragment.id < key; });
+  const auto at =
+      std::lower_bound(fragments_.begin(), fragments_.end(), id,
+                       [](const Fragment& fragment, uint64_t key) { return fragment.id < key; });
   return at != fragments_.end() && at->id == id ? &*at : nullptr;
 }
 
@@ -319,8 +333,10 @@ uint64_t Manifest::num_live_rows() const {
 
 arrow::Status CheckWritable(const Manifest& manifest) {
   if (const uint64_t unknown = manifest.writer_flags() & ~kWritableFlags; unknown != 0) {
-    return Unsupported(manifest.path(), "The table has a feature that pennon must not write over; use a writer that ",
-                       "knows it. Writer feature flags not known: ", NameBits(unknown), ": ", manifest.path());
+    return Unsupported(
+        manifest.path(),
+        "The table has a feature that pennon must not write over; use a writer that ",
+        "knows it. Writer feature flags not known: ", NameBits(unknown), ": ", manifest.path());
   }
   return arrow::Status::OK();
 }

@@ -33,10 +33,11 @@ struct ByteSpan {
   uint64_t length = 0;
 };
 
-/// An immutable version. Views (string_view) point into the manifest's own bytes, which it keeps alive.
+/// An immutable version. Views (string_view) point into the manifest's own bytes, which it keeps
+/// alive.
 ///
-/// Parsing checks everything but bitmaps: flags (2.5), field ids and parents, fragment ids, list lengths,
-/// overlays without coverage or file. Coverage bitmaps stay bytes until a field is read.
+/// Parsing checks everything but bitmaps: flags (2.5), field ids and parents, fragment ids, list
+/// lengths, overlays without coverage or file. Coverage bitmaps stay bytes until a field is read.
 class Manifest {
  public:
   /// Parses and checks a whole manifest file; `path` is for messages.
@@ -53,7 +54,8 @@ class Manifest {
   uint64_t reader_flags() const { return reader_flags_; }
   uint64_t writer_flags() const { return writer_flags_; }
   bool has_stable_row_ids() const { return (reader_flags_ & 2) != 0; }
-  /// The default data file version: "2.0", "2.1", "2.2", or "2.3", whose data pennon refuses to read.
+  /// The default data file version: "2.0", "2.1", "2.2", or "2.3", whose data pennon refuses to
+  /// read.
   const std::string& data_version() const { return data_version_; }
   std::optional<uint32_t> max_fragment_id() const { return max_fragment_id_; }
   uint64_t next_row_id() const { return next_row_id_; }
@@ -102,12 +104,13 @@ class Manifest {
   std::string_view branch_;
 };
 
-/// Feature flag bits (table.md 2.5). A set reader bit outside kReadableFlags refuses the table, a set writer bit
-/// outside kWritableFlags refuses writes.
+/// Feature flag bits (table.md 2.5). A set reader bit outside kReadableFlags refuses the table, a
+/// set writer bit outside kWritableFlags refuses writes.
 inline constexpr uint64_t kDeletionFilesFlag = 1;
 inline constexpr uint64_t kStableRowIdsFlag = 2;
-inline constexpr uint64_t kOldFilesHintFlag = 4;  ///< "v2 files" where data_format is absent; not written
-inline constexpr uint64_t kTableConfigFlag = 8;   ///< writer word only
+inline constexpr uint64_t kOldFilesHintFlag =
+    4;  ///< "v2 files" where data_format is absent; not written
+inline constexpr uint64_t kTableConfigFlag = 8;  ///< writer word only
 inline constexpr uint64_t kBasePathsFlag = 16;
 inline constexpr uint64_t kNoTransactionFilesFlag = 32;  ///< writer word only
 inline constexpr uint64_t kOverlaysFlag = 64;
@@ -116,14 +119,16 @@ inline constexpr uint64_t kMixedVersionsFlag = 256;
 inline constexpr uint64_t kTaggedReuseIndexFlag = 1024;
 inline constexpr uint64_t kSpilledLineageFlag = 2048;
 inline constexpr uint64_t kManagedBlobsFlag = 16384;
-inline constexpr uint64_t kWritableFlags = kDeletionFilesFlag | kStableRowIdsFlag | kOldFilesHintFlag |
-                                           kTableConfigFlag | kBasePathsFlag | kNoTransactionFilesFlag |
-                                           kOverlaysFlag | kCoveringFieldsFlag | kMixedVersionsFlag |
-                                           kSpilledLineageFlag;
+inline constexpr uint64_t kWritableFlags =
+    kDeletionFilesFlag | kStableRowIdsFlag | kOldFilesHintFlag | kTableConfigFlag | kBasePathsFlag |
+    kNoTransactionFilesFlag | kOverlaysFlag | kCoveringFieldsFlag | kMixedVersionsFlag |
+    kSpilledLineageFlag;
 /// With kTaggedReuseIndexFlag set, indexes whose bitmap names dead fragments must not be used.
-inline constexpr uint64_t kReadableFlags = kWritableFlags | kTaggedReuseIndexFlag | kManagedBlobsFlag;
+inline constexpr uint64_t kReadableFlags =
+    kWritableFlags | kTaggedReuseIndexFlag | kManagedBlobsFlag;
 
-/// Fails with kUnsupported naming the bits if `manifest` has writer flags that pennon must not write over.
+/// Fails with kUnsupported naming the bits if `manifest` has writer flags that pennon must not
+/// write over.
 arrow::Status CheckWritable(const Manifest& manifest);
 
 }  // namespace pennon::table

@@ -66,12 +66,15 @@ void ExpectFragments(const Json& expected, const Manifest& manifest) {
     EXPECT_EQ(fragment.id, expected[f]["id"].get<uint64_t>());
     EXPECT_EQ(manifest.FindFragment(fragment.id), &fragment);
     EXPECT_EQ(fragment.physical_rows, expected[f]["physical_rows"].get<uint64_t>());
-    EXPECT_EQ(fragment.num_deleted_rows(),
-              expected[f].contains("deletions") ? expected[f]["deletions"]["rows"].get<uint64_t>() : 0);
+    EXPECT_EQ(fragment.num_deleted_rows(), expected[f].contains("deletions")
+                                               ? expected[f]["deletions"]["rows"].get<uint64_t>()
+                                               : 0);
     ASSERT_EQ(fragment.files.size(), expected[f]["files"].size());
     for (size_t i = 0; i < fragment.files.size(); ++i) {
-      EXPECT_EQ(fragment.files[i].fields, expected[f]["files"][i]["fields"].get<std::vector<int32_t>>());
-      EXPECT_EQ(fragment.files[i].column_indices, expected[f]["files"][i]["columns"].get<std::vector<int32_t>>());
+      EXPECT_EQ(fragment.files[i].fields,
+                expected[f]["files"][i]["fields"].get<std::vector<int32_t>>());
+      EXPECT_EQ(fragment.files[i].column_indices,
+                expected[f]["files"][i]["columns"].get<std::vector<int32_t>>());
     }
     const Json overlays = expected[f].value("overlays", Json::array());
     ASSERT_EQ(fragment.overlays.size(), overlays.size());
@@ -140,21 +143,24 @@ TEST(Manifest, RefusesEveryBrokenManifest) {
         ASSERT_TRUE(manifest.ok());
         const auto status = CheckWritable(**manifest);
         EXPECT_EQ(GetErrorDetail(status)->kind(), ErrorKind::kUnsupported);
-        EXPECT_NE(status.message().find("bit 40 (value 1099511627776)"), std::string::npos) << status.ToString();
+        EXPECT_NE(status.message().find("bit 40 (value 1099511627776)"), std::string::npos)
+            << status.ToString();
       }
       continue;
     }
     ASSERT_FALSE(manifest.ok());
     const ErrorDetail* detail = GetErrorDetail(manifest.status());
     ASSERT_NE(detail, nullptr) << manifest.status().ToString();
-    EXPECT_EQ(detail->kind(), kKinds.at(facts["expected_error"]["kind"])) << manifest.status().ToString();
+    EXPECT_EQ(detail->kind(), kKinds.at(facts["expected_error"]["kind"]))
+        << manifest.status().ToString();
     ++refused;
   }
   EXPECT_GE(refused, 20u);
 }
 
 TEST(Manifest, SurvivesTruncationAndBitFlips) {
-  for (const char* name : {"worked_example_users_2_1", "stable_row_ids_2_1", "metadata_everywhere_2_1"}) {
+  for (const char* name :
+       {"worked_example_users_2_1", "stable_row_ids_2_1", "metadata_everywhere_2_1"}) {
     const TableLocation table = TableOf(name);
     const auto versions = ListVersions(table);
     ASSERT_TRUE(versions.ok());
@@ -197,7 +203,10 @@ std::string LargeMessage(uint64_t fragments, uint64_t overlays, uint64_t flags) 
     field.add_string(5, "int32");
   }
   OverlayFile overlay;
-  overlay.data_file = {.path = NewDataFileName(), .fields = {0}, .column_indices = {0}, .major_version = 2,
+  overlay.data_file = {.path = NewDataFileName(),
+                       .fields = {0},
+                       .column_indices = {0},
+                       .major_version = 2,
                        .minor_version = 1};
   overlay.dense = true;
   const std::string coverage(4000, 'x');  // never looked at
@@ -234,10 +243,12 @@ TEST(Manifest, ReadsManyFragmentsWithoutTouchingCoverage) {
 }
 
 TEST(Manifest, NamesUnknownReaderBits) {
-  const auto status = ParseBytes(Framed(LargeMessage(1, 0, uint64_t{1} << 12 | uint64_t{1} << 40))).status();
+  const auto status =
+      ParseBytes(Framed(LargeMessage(1, 0, uint64_t{1} << 12 | uint64_t{1} << 40))).status();
   ASSERT_NE(GetErrorDetail(status), nullptr);
   EXPECT_EQ(GetErrorDetail(status)->kind(), ErrorKind::kUnsupported);
-  EXPECT_NE(status.message().find("bit 12 (value 4096), bit 40 (value 1099511627776)"), std::string::npos)
+  EXPECT_NE(status.message().find("bit 12 (value 4096), bit 40 (value 1099511627776)"),
+            std::string::npos)
       << status.message();
 }
 

@@ -27,7 +27,8 @@ constexpr size_t kMostInlineTransaction = size_t{20} << 20;
 constexpr char kLibrary[] = "pennon";
 constexpr char kLibraryVersion[] = "0.1.0";
 
-/// Calls `visit(number, raw)` for each field of `message`, raw being its tag and value as they stand.
+/// Calls `visit(number, raw)` for each field of `message`, raw being its tag and value as they
+/// stand.
 template <typename Visit>
 void ForEachRawField(std::string_view message, Visit&& visit) {
   pbf_reader reader = ReaderOf(message);
@@ -53,10 +54,12 @@ struct NextFragments {
     last_id = fragment.id;
     if (fragment.deletion_file) flags |= kDeletionFilesFlag;
     if (!fragment.overlays.empty()) flags |= kOverlaysFlag;
-    for (const LineageSequence* lineage : {&fragment.row_ids, &fragment.created_at, &fragment.last_updated_at}) {
+    for (const LineageSequence* lineage :
+         {&fragment.row_ids, &fragment.created_at, &fragment.last_updated_at}) {
       if (lineage->kind == LineageSequence::Kind::kColumn) flags |= kSpilledLineageFlag;
     }
-    for (const DataFile& file : fragment.files) mixed_versions |= file.StorageVersion() != data_version;
+    for (const DataFile& file : fragment.files)
+      mixed_versions |= file.StorageVersion() != data_version;
     for (const OverlayFile& overlay : fragment.overlays) {
       mixed_versions |= overlay.data_file.StorageVersion() != data_version;
     }
@@ -76,26 +79,32 @@ arrow::Result<NextFragments> CollectFragments(const Manifest& current, const Man
       continue;
     }
     ++replaced;
-    ARROW_ASSIGN_OR_RAISE(const Fragment parsed, ParseFragment(replacement->second, current.path()));
+    ARROW_ASSIGN_OR_RAISE(const Fragment parsed,
+                          ParseFragment(replacement->second, current.path()));
     if (parsed.id != fragment.id) {
-      return InvalidInput("A replaced fragment must keep its id: expected ", fragment.id, ", found ", parsed.id);
+      return InvalidInput("A replaced fragment must keep its id: expected ", fragment.id,
+                          ", found ", parsed.id);
     }
     next.Add(parsed, current.data_version());
   }
   if (!removed.empty()) {
-    return InvalidInput("Cannot remove a fragment that the table does not have: ", *removed.begin());
+    return InvalidInput("Cannot remove a fragment that the table does not have: ",
+                        *removed.begin());
   }
   if (replaced != edit.replaced_fragments.size()) {
-    return InvalidInput("Cannot replace a fragment that the table does not have, or that is removed too: ",
-                        edit.replaced_fragments.size() - replaced, " such");
+    return InvalidInput(
+        "Cannot replace a fragment that the table does not have, or that is removed too: ",
+        edit.replaced_fragments.size() - replaced, " such");
   }
   for (const std::string& message : edit.new_fragments) {
     ARROW_ASSIGN_OR_RAISE(const Fragment parsed, ParseFragment(message, current.path()));
     const bool reused = current.max_fragment_id() && parsed.id <= *current.max_fragment_id();
     if (reused || (next.last_id && parsed.id <= *next.last_id)) {
       // Reserved ids lie below the high-water mark and above every fragment there is.
-      if ((next.last_id && parsed.id <= *next.last_id) || current.FindFragment(parsed.id) != nullptr) {
-        return InvalidInput("New fragments must have ascending ids above all others: found ", parsed.id);
+      if ((next.last_id && parsed.id <= *next.last_id) ||
+          current.FindFragment(parsed.id) != nullptr) {
+        return InvalidInput("New fragments must have ascending ids above all others: found ",
+                            parsed.id);
       }
     }
     next.Add(parsed, current.data_version());
@@ -179,8 +188,9 @@ struct Offsets {
   std::optional<uint64_t> transaction;
 };
 
-void AddRewrittenFields(const Manifest& current, const ManifestEdit& edit, const NextFragments& next,
-                        const Flags& flags, const Offsets& offsets, protozero::pbf_writer* writer) {
+void AddRewrittenFields(const Manifest& current, const ManifestEdit& edit,
+                        const NextFragments& next, const Flags& flags, const Offsets& offsets,
+                        protozero::pbf_writer* writer) {
   writer->add_uint64(tag::kVersion, edit.version);
   if (offsets.index) writer->add_uint64(tag::kIndexSection, *offsets.index);
   AddTimestamp(writer, edit.timestamp_ns);
@@ -190,7 +200,8 @@ void AddRewrittenFields(const Manifest& current, const ManifestEdit& edit, const
   if (edit.max_fragment_id) max_id = std::max(max_id.value_or(0), *edit.max_fragment_id);
   if (next.last_id) max_id = std::max(max_id.value_or(0), static_cast<uint32_t>(*next.last_id));
   if (max_id) writer->add_uint32(tag::kMaxFragmentId, *max_id);
-  if (!edit.transaction_file.empty()) writer->add_string(tag::kTransactionFile, edit.transaction_file);
+  if (!edit.transaction_file.empty())
+    writer->add_string(tag::kTransactionFile, edit.transaction_file);
   {
     protozero::pbf_writer version(*writer, tag::kWriterVersion);
     version.add_string(wire::writer_version::kLibrary, kLibrary);
@@ -206,17 +217,21 @@ void AddRewrittenFields(const Manifest& current, const ManifestEdit& edit, const
 arrow::Result<std::string> BuildNextManifest(const Manifest& current, const ManifestEdit& edit) {
   ARROW_RETURN_NOT_OK(CheckWritable(current));
   if (edit.version <= current.version()) {
-    return InvalidInput("The next version must be above the current one: current ", current.version(), ", next ",
-                        edit.version);
+    return InvalidInput("The next version must be above the current one: current ",
+                        current.version(), ", next ", edit.version);
   }
-  const bool is_inline = !edit.inline_transaction.empty() && edit.inline_transaction.size() <= kMostInlineTransaction;
+  const bool is_inline =
+      !edit.inline_transaction.empty() && edit.inline_transaction.size() <= kMostInlineTransaction;
   if (!is_inline && edit.transaction_file.empty()) {
-    return InvalidInput("A version needs its transaction, inline (up to 20 MiB) or as a file: version ", edit.version);
+    return InvalidInput(
+        "A version needs its transaction, inline (up to 20 MiB) or as a file: version ",
+        edit.version);
   }
   ARROW_ASSIGN_OR_RAISE(const NextFragments next, CollectFragments(current, edit));
   const std::string_view index_section =
       edit.index_section ? std::string_view(*edit.index_section) : current.index_section();
-  ARROW_ASSIGN_OR_RAISE(const bool covering_fields, HasCoveringFields(index_section, current.path()));
+  ARROW_ASSIGN_OR_RAISE(const bool covering_fields,
+                        HasCoveringFields(index_section, current.path()));
   const Flags flags = ComputeFlags(current, edit, next, covering_fields);
 
   std::string file;
@@ -247,7 +262,8 @@ arrow::Result<std::string> BuildNextManifest(const Manifest& current, const Mani
     format.add_string(wire::data_format::kVersion, current.data_version());
   }
   if (message.size() > UINT32_MAX || index_section.size() > UINT32_MAX) {
-    return Unsupported(current.path(), "The next manifest would be larger than 4 GiB: ", current.path());
+    return Unsupported(current.path(),
+                       "The next manifest would be larger than 4 GiB: ", current.path());
   }
   const uint64_t position = file.size();
   wire::AppendSection(message, &file);
@@ -262,10 +278,12 @@ std::string EncodeOverlay(const NewOverlay& overlay, uint64_t committed_version)
   if (overlay.dense && !overlay.coverage.empty()) {
     writer.add_bytes(wire::overlay_file::kSharedOffsetBitmap, overlay.coverage[0]);
   }
-  if (committed_version != 0) writer.add_uint64(wire::overlay_file::kCommittedVersion, committed_version);
+  if (committed_version != 0)
+    writer.add_uint64(wire::overlay_file::kCommittedVersion, committed_version);
   if (!overlay.dense) {
     protozero::pbf_writer coverage(writer, wire::overlay_file::kFieldCoverage);
-    for (const std::string& bitmap : overlay.coverage) coverage.add_bytes(wire::overlay_file::kOffsetBitmaps, bitmap);
+    for (const std::string& bitmap : overlay.coverage)
+      coverage.add_bytes(wire::overlay_file::kOffsetBitmaps, bitmap);
   }
   return out;
 }
@@ -281,7 +299,8 @@ std::string SpliceFragment(const Fragment& fragment, const std::vector<std::stri
     if (field.next(wire::data_fragment::kOverlays, kBytes)) {
       pbf_reader overlay = field.get_message();
       while (overlay.next()) {
-        if (static_cast<uint32_t>(overlay.tag_and_type()) == Tag(wire::overlay_file::kCommittedVersion, kVarint)) {
+        if (static_cast<uint32_t>(overlay.tag_and_type()) ==
+            Tag(wire::overlay_file::kCommittedVersion, kVarint)) {
           version = overlay.get_uint64();
         } else {
           overlay.skip();
@@ -290,7 +309,8 @@ std::string SpliceFragment(const Fragment& fragment, const std::vector<std::stri
     }
     old.emplace_back(version, raw);
   });
-  std::stable_sort(old.begin(), old.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(old.begin(), old.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
 
   std::string out;
   out.reserve(fragment.bytes.size() + 1024);
@@ -305,8 +325,10 @@ std::string SpliceFragment(const Fragment& fragment, const std::vector<std::stri
     if (!replaced || !last_updated_at) out.append(raw);
   });
   protozero::pbf_writer writer(out);
-  if (last_updated_at) writer.add_bytes(wire::data_fragment::kInlineLastUpdatedAt, *last_updated_at);
-  for (const std::string& overlay : overlays) writer.add_message(wire::data_fragment::kOverlays, overlay);
+  if (last_updated_at)
+    writer.add_bytes(wire::data_fragment::kInlineLastUpdatedAt, *last_updated_at);
+  for (const std::string& overlay : overlays)
+    writer.add_message(wire::data_fragment::kOverlays, overlay);
   return out;
 }
 

@@ -18,7 +18,11 @@ namespace {
 using ManifestPtr = std::shared_ptr<const Manifest>;
 
 DataFile File(std::string path, std::vector<int32_t> fields) {
-  DataFile file{.path = std::move(path), .fields = fields, .major_version = 2, .minor_version = 1, .size_bytes = 9};
+  DataFile file{.path = std::move(path),
+                .fields = fields,
+                .major_version = 2,
+                .minor_version = 1,
+                .size_bytes = 9};
   for (size_t i = 0; i < fields.size(); ++i) file.column_indices.push_back(static_cast<int32_t>(i));
   return file;
 }
@@ -31,7 +35,8 @@ Fragment PlainFragment(uint64_t id) {
   return fragment;
 }
 
-std::string OverlayBytes(std::vector<uint32_t> offsets, uint64_t version, const char* path = "o.lance") {
+std::string OverlayBytes(std::vector<uint32_t> offsets, uint64_t version,
+                         const char* path = "o.lance") {
   NewOverlay overlay;
   overlay.data_file = File(path, {0});
   overlay.coverage = {Bitmap::Of(offsets).Serialize()};
@@ -48,7 +53,8 @@ ManifestPtr Start(const std::vector<std::string>& fragments, uint64_t flags = 0)
     field.add_int32(4, -1);
     field.add_string(5, "int32");
   }
-  for (const std::string& fragment : fragments) writer.add_message(wire::manifest::kFragments, fragment);
+  for (const std::string& fragment : fragments)
+    writer.add_message(wire::manifest::kFragments, fragment);
   writer.add_uint64(wire::manifest::kVersion, 4);
   writer.add_uint64(wire::manifest::kIndexSection, 0);
   writer.add_uint64(wire::manifest::kReaderFlags, flags);
@@ -162,10 +168,13 @@ TEST(BuildNextManifest, RefusesEditsThatDoNotFit) {
   };
   refused([](ManifestEdit& edit) { edit.version = 4; });
   refused([](ManifestEdit& edit) { edit.removed_fragments = {4}; });
-  refused([](ManifestEdit& edit) { edit.replaced_fragments[4] = EncodeFragment(PlainFragment(4)); });
-  refused([](ManifestEdit& edit) { edit.replaced_fragments[3] = EncodeFragment(PlainFragment(4)); });
+  refused(
+      [](ManifestEdit& edit) { edit.replaced_fragments[4] = EncodeFragment(PlainFragment(4)); });
+  refused(
+      [](ManifestEdit& edit) { edit.replaced_fragments[3] = EncodeFragment(PlainFragment(4)); });
   refused([](ManifestEdit& edit) { edit.new_fragments = {EncodeFragment(PlainFragment(3))}; });
-  refused([](ManifestEdit& edit) { edit.inline_transaction.clear(), edit.transaction_file.clear(); });
+  refused(
+      [](ManifestEdit& edit) { edit.inline_transaction.clear(), edit.transaction_file.clear(); });
 }
 
 TEST(BuildNextManifest, LeavesAHugeTransactionToItsFile) {

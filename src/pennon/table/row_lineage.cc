@@ -22,12 +22,15 @@ using wire::ViewOf;
 
 constexpr char kNoPath[] = "";
 
-arrow::Status BadSegment(const char* why) { return Corrupt(kNoPath, "A row id segment is broken: ", why); }
+arrow::Status BadSegment(const char* why) {
+  return Corrupt(kNoPath, "A row id segment is broken: ", why);
+}
 
 template <typename T>
 T LoadLittleEndian(const char* bytes) {
   T value = 0;
-  for (size_t i = sizeof(T); i-- > 0;) value = static_cast<T>(uint64_t{value} << 8 | static_cast<uint8_t>(bytes[i]));
+  for (size_t i = sizeof(T); i-- > 0;)
+    value = static_cast<T>(uint64_t{value} << 8 | static_cast<uint8_t>(bytes[i]));
   return value;
 }
 
@@ -57,7 +60,9 @@ arrow::Result<EncodedArray> ReadArray(std::string_view bytes) {
       continue;
     }
     array = EncodedArray();
-    array.width = tag == Tag(wire::u64_array::kU16, kBytes) ? 2 : tag == Tag(wire::u64_array::kU32, kBytes) ? 4 : 8;
+    array.width = tag == Tag(wire::u64_array::kU16, kBytes)   ? 2
+                  : tag == Tag(wire::u64_array::kU32, kBytes) ? 4
+                                                              : 8;
     pbf_reader inner = reader.get_message();
     while (inner.next()) {
       switch (static_cast<uint32_t>(inner.tag_and_type())) {
@@ -72,7 +77,8 @@ arrow::Result<EncodedArray> ReadArray(std::string_view bytes) {
       }
     }
   }
-  if (array.values.size() % array.width != 0) return BadSegment("an array ends in the middle of a value");
+  if (array.values.size() % array.width != 0)
+    return BadSegment("an array ends in the middle of a value");
   if (array.width < 8 && array.base > UINT64_MAX - (array.width == 2 ? UINT16_MAX : UINT32_MAX)) {
     return BadSegment("the base of an array is too large");
   }
@@ -112,8 +118,10 @@ arrow::Status Settle(Segment* segment) {
       break;
     case Segment::Kind::kHoles: {
       const EncodedArray& holes = segment->array;
-      const bool inside = holes.size() == 0 || (holes[0] >= segment->start && holes[holes.size() - 1] < segment->end);
-      if (!inside || !StrictlyAscending(holes)) return BadSegment("holes must ascend inside the range");
+      const bool inside = holes.size() == 0 ||
+                          (holes[0] >= segment->start && holes[holes.size() - 1] < segment->end);
+      if (!inside || !StrictlyAscending(holes))
+        return BadSegment("holes must ascend inside the range");
       segment->count = slots - holes.size();
       break;
     }
@@ -124,11 +132,13 @@ arrow::Status Settle(Segment* segment) {
       if (slots % 8 != 0 && static_cast<uint8_t>(segment->bitmap.back()) >> (slots % 8) != 0) {
         return BadSegment("a bitmap has bits set beyond its range");
       }
-      for (const char byte : segment->bitmap) segment->count += std::popcount(static_cast<uint8_t>(byte));
+      for (const char byte : segment->bitmap)
+        segment->count += std::popcount(static_cast<uint8_t>(byte));
       break;
     }
     case Segment::Kind::kArray:
-      if (segment->sorted && !StrictlyAscending(segment->array)) return BadSegment("a sorted array does not ascend");
+      if (segment->sorted && !StrictlyAscending(segment->array))
+        return BadSegment("a sorted array does not ascend");
       segment->count = segment->array.size();
       break;
   }
@@ -217,7 +227,8 @@ void AppendValues(const Segment& segment, std::vector<uint64_t>* out) {
     }
     case Segment::Kind::kBitmap:
       for (uint64_t i = 0; i < segment.end - segment.start; ++i) {
-        if ((static_cast<uint8_t>(segment.bitmap[i / 8]) >> (i % 8) & 1) != 0) out->push_back(segment.start + i);
+        if ((static_cast<uint8_t>(segment.bitmap[i / 8]) >> (i % 8) & 1) != 0)
+          out->push_back(segment.start + i);
       }
       break;
     case Segment::Kind::kArray:
@@ -271,9 +282,11 @@ void AddArray(protozero::pbf_writer* parent, std::span<const uint64_t> ids) {
   const uint64_t base = width < 8 ? *low : 0;
   std::string values;
   for (const uint64_t id : ids) AppendLittleEndian(id - base, width, &values);
-  const bool ascending = std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) == ids.end();
+  const bool ascending =
+      std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) == ids.end();
   protozero::pbf_writer segment(*parent, wire::kSequenceSegments);
-  protozero::pbf_writer array(segment, ascending ? wire::u64_segment::kSortedArray : wire::u64_segment::kArray);
+  protozero::pbf_writer array(
+      segment, ascending ? wire::u64_segment::kSortedArray : wire::u64_segment::kArray);
   protozero::pbf_writer inner(array, width == 2   ? wire::u64_array::kU16
                                      : width == 4 ? wire::u64_array::kU32
                                                   : wire::u64_array::kU64);
@@ -302,13 +315,14 @@ arrow::Result<std::vector<uint64_t>> DecodeRowIds(std::string_view bytes, uint64
     return arrow::Status::OK();
   }));
   if (ids.size() != physical_rows) {
-    return Corrupt(kNoPath, "A fragment does not have one row id for each row: expected ", physical_rows, ", found ",
-                   ids.size());
+    return Corrupt(kNoPath, "A fragment does not have one row id for each row: expected ",
+                   physical_rows, ", found ", ids.size());
   }
   return ids;
 }
 
-arrow::Result<std::vector<uint64_t>> DecodeRowVersions(std::string_view bytes, uint64_t physical_rows) {
+arrow::Result<std::vector<uint64_t>> DecodeRowVersions(std::string_view bytes,
+                                                       uint64_t physical_rows) {
   std::vector<uint64_t> versions;
   ARROW_RETURN_NOT_OK(wire::Decode(kNoPath, "row version sequence", [&]() -> arrow::Status {
     pbf_reader reader = ReaderOf(bytes);
@@ -319,7 +333,8 @@ arrow::Result<std::vector<uint64_t>> DecodeRowVersions(std::string_view bytes, u
       }
       ARROW_ASSIGN_OR_RAISE(const VersionRun run, ReadRun(ViewOf(reader)));
       if (run.count > physical_rows - versions.size()) {
-        return Corrupt(kNoPath, "A fragment has more row versions than rows: expected ", physical_rows);
+        return Corrupt(kNoPath, "A fragment has more row versions than rows: expected ",
+                       physical_rows);
       }
       versions.insert(versions.end(), run.count, run.version);
     }
@@ -363,11 +378,12 @@ std::string EncodeRowIds(std::span<const uint64_t> ids) {
   return out;
 }
 
-arrow::Result<std::string> StampRowVersions(std::string_view bytes, uint64_t physical_rows, const Bitmap& covered,
-                                            uint64_t version) {
+arrow::Result<std::string> StampRowVersions(std::string_view bytes, uint64_t physical_rows,
+                                            const Bitmap& covered, uint64_t version) {
   ARROW_ASSIGN_OR_RAISE(auto versions, DecodeRowVersions(bytes, physical_rows));
   if (const auto last = covered.Max(); last && *last >= physical_rows) {
-    return InvalidInput("Cannot stamp a row beyond the fragment: offset ", *last, " of ", physical_rows, " rows");
+    return InvalidInput("Cannot stamp a row beyond the fragment: offset ", *last, " of ",
+                        physical_rows, " rows");
   }
   for (const BitmapRun run : covered.Runs(0, physical_rows)) {
     std::fill_n(versions.begin() + run.first, run.count, version);

@@ -17,8 +17,10 @@ namespace pennon::table {
 /// Decodes an inline RowIdSequence of exactly `physical_rows` ids, in offset order.
 arrow::Result<std::vector<uint64_t>> DecodeRowIds(std::string_view bytes, uint64_t physical_rows);
 
-/// Decodes an inline RowDatasetVersionSequence; missing rows read as version 1, extra ones are an error.
-arrow::Result<std::vector<uint64_t>> DecodeRowVersions(std::string_view bytes, uint64_t physical_rows);
+/// Decodes an inline RowDatasetVersionSequence; missing rows read as version 1, extra ones are an
+/// error.
+arrow::Result<std::vector<uint64_t>> DecodeRowVersions(std::string_view bytes,
+                                                       uint64_t physical_rows);
 
 /// Encodes versions as runs of ranges.
 std::string EncodeRowVersions(std::span<const uint64_t> versions);

@@ -23,26 +23,37 @@ TEST(RowIds, ReadsEverySegmentKind) {
   // {range {start 5, end 8}}
   EXPECT_EQ(*DecodeRowIds(Bytes({10, 6, 10, 4, 8, 5, 16, 8}), 3), (Ids{5, 6, 7}));
   // {range_with_holes {start 0, end 5, holes {u16 {base 1, offsets [0, 2]}}}}
-  EXPECT_EQ(*DecodeRowIds(Bytes({10, 16, 18, 14, 16, 5, 26, 10, 10, 8, 8, 1, 18, 4, 0, 0, 2, 0}), 3), (Ids{0, 2, 4}));
+  EXPECT_EQ(
+      *DecodeRowIds(Bytes({10, 16, 18, 14, 16, 5, 26, 10, 10, 8, 8, 1, 18, 4, 0, 0, 2, 0}), 3),
+      (Ids{0, 2, 4}));
   // {range_with_bitmap {start 2, end 13, bitmap 21 04}}: least significant bit first
-  EXPECT_EQ(*DecodeRowIds(Bytes({10, 10, 26, 8, 8, 2, 16, 13, 26, 2, 0x21, 0x04}), 3), (Ids{2, 7, 12}));
+  EXPECT_EQ(*DecodeRowIds(Bytes({10, 10, 26, 8, 8, 2, 16, 13, 26, 2, 0x21, 0x04}), 3),
+            (Ids{2, 7, 12}));
   // {sorted_array {u32 {base 7, offsets [1, 3]}}}
-  EXPECT_EQ(*DecodeRowIds(Bytes({10, 16, 34, 14, 18, 12, 8, 7, 18, 8, 1, 0, 0, 0, 3, 0, 0, 0}), 2), (Ids{8, 10}));
+  EXPECT_EQ(*DecodeRowIds(Bytes({10, 16, 34, 14, 18, 12, 8, 7, 18, 8, 1, 0, 0, 0, 3, 0, 0, 0}), 2),
+            (Ids{8, 10}));
   // {array {u64 {values [9, 4]}}}
-  EXPECT_EQ(*DecodeRowIds(Bytes({10, 22, 42, 20, 26, 18, 18, 16, 9, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0, 0, 0, 0}), 2),
+  EXPECT_EQ(*DecodeRowIds(Bytes({10, 22, 42, 20, 26, 18, 18, 16, 9, 0, 0, 0,
+                                 0,  0,  0,  0,  4,  0,  0,  0,  0, 0, 0, 0}),
+                          2),
             (Ids{9, 4}));
 }
 
 TEST(RowIds, RefusesBrokenSegments) {
-  ExpectCorrupt(DecodeRowIds(Bytes({10, 6, 10, 4, 8, 5, 16, 8}), 4).status());           // too few
-  ExpectCorrupt(DecodeRowIds(Bytes({10, 6, 10, 4, 8, 5, 16, 8}), 2).status());           // too many
-  ExpectCorrupt(DecodeRowIds(Bytes({10, 6, 10, 4, 8, 8, 16, 5}), 3).status());           // ends before it starts
-  ExpectCorrupt(DecodeRowIds(Bytes({10, 0}), 0).status());                               // no kind
-  ExpectCorrupt(DecodeRowIds(Bytes({10, 9, 26, 7, 8, 2, 16, 13, 26, 1, 0x21}), 2).status());  // bitmap too short
-  ExpectCorrupt(DecodeRowIds(Bytes({10, 10, 26, 8, 8, 2, 16, 13, 26, 2, 0x21, 0x0C}), 4).status());  // padding bit
+  ExpectCorrupt(DecodeRowIds(Bytes({10, 6, 10, 4, 8, 5, 16, 8}), 4).status());  // too few
+  ExpectCorrupt(DecodeRowIds(Bytes({10, 6, 10, 4, 8, 5, 16, 8}), 2).status());  // too many
+  ExpectCorrupt(
+      DecodeRowIds(Bytes({10, 6, 10, 4, 8, 8, 16, 5}), 3).status());  // ends before it starts
+  ExpectCorrupt(DecodeRowIds(Bytes({10, 0}), 0).status());            // no kind
+  ExpectCorrupt(DecodeRowIds(Bytes({10, 9, 26, 7, 8, 2, 16, 13, 26, 1, 0x21}), 2)
+                    .status());  // bitmap too short
+  ExpectCorrupt(DecodeRowIds(Bytes({10, 10, 26, 8, 8, 2, 16, 13, 26, 2, 0x21, 0x0C}), 4)
+                    .status());  // padding bit
   // {range {end 2^63}}: claims more than there is memory for
-  ExpectCorrupt(DecodeRowIds(Bytes({10, 13, 10, 11, 16, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1}), 50)
-                    .status());
+  ExpectCorrupt(
+      DecodeRowIds(
+          Bytes({10, 13, 10, 11, 16, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1}), 50)
+          .status());
   ExpectCorrupt(DecodeRowIds("random bytes", 50).status());
 }
 

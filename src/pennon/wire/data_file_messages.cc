@@ -17,7 +17,8 @@ void AddDirect(protozero::pbf_writer* parent, uint32_t tag, const std::string& m
   direct.add_bytes(1, any);
 }
 
-void AddPage(protozero::pbf_writer* column, const PageEntry& page, const std::string& encoding_message) {
+void AddPage(protozero::pbf_writer* column, const PageEntry& page,
+             const std::string& encoding_message) {
   protozero::pbf_writer writer(*column, 2);
   writer.add_packed_uint64(1, page.buffer_offsets.begin(), page.buffer_offsets.end());
   writer.add_packed_uint64(2, page.buffer_sizes.begin(), page.buffer_sizes.end());
@@ -28,7 +29,8 @@ void AddPage(protozero::pbf_writer* column, const PageEntry& page, const std::st
 
 }  // namespace
 
-std::string WriteColumnMetadata(std::span<const PageEntry> pages, const std::string& encoding_message) {
+std::string WriteColumnMetadata(std::span<const PageEntry> pages,
+                                const std::string& encoding_message) {
   std::string out;
   protozero::pbf_writer writer(out);
   // ColumnEncoding{values: Empty}

@@ -1,5 +1,5 @@
-// Serialises what stands between the pages and the footer of a data file: the file descriptor and the
-// column metadata (messages of packages lance.file and lance.file.v2).
+// Serialises what stands between the pages and the footer of a data file: the file descriptor and
+// the column metadata (messages of packages lance.file and lance.file.v2).
 #pragma once
 
 #include <cstdint>
@@ -20,9 +20,10 @@ struct PageEntry {
   uint64_t priority = 0;                 ///< top-level row of the first value; 0 throughout in 2.0
 };
 
-/// Writes the ColumnMetadata of an ordinary column. `encoding_message` is the full name of the message
-/// that the pages' `encoding` holds.
-std::string WriteColumnMetadata(std::span<const PageEntry> pages, const std::string& encoding_message);
+/// Writes the ColumnMetadata of an ordinary column. `encoding_message` is the full name of the
+/// message that the pages' `encoding` holds.
+std::string WriteColumnMetadata(std::span<const PageEntry> pages,
+                                const std::string& encoding_message);
 
 /// Writes a FileDescriptor: the file's fields in pre-order and the length of its longest column.
 std::string WriteFileDescriptor(std::span<const FieldMessage> fields, uint64_t length);

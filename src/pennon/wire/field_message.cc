@@ -78,7 +78,8 @@ arrow::Result<FieldMessage> ParseFieldMessage(std::string_view bytes, std::strin
     return arrow::Status::OK();
   }));
   if (!IsUtf8(field.name) || !IsUtf8(field.logical_type) || !IsUtf8(field.extension_name)) {
-    return Corrupt(path, "The name or type of a schema field is not UTF-8: field id ", field.id, ": ", path);
+    return Corrupt(path, "The name or type of a schema field is not UTF-8: field id ", field.id,
+                   ": ", path);
   }
   return field;
 }
@@ -91,7 +92,8 @@ std::string EncodeFieldMessage(const FieldMessage& field) {
   if (field.parent_id != 0) writer.add_int32(kParentId, field.parent_id);
   if (!field.logical_type.empty()) writer.add_string(kLogicalType, field.logical_type);
   if (field.nullable) writer.add_bool(kNullable, true);
-  if (field.encoding != FieldEncoding::kNone) writer.add_uint32(kEncoding, static_cast<uint32_t>(field.encoding));
+  if (field.encoding != FieldEncoding::kNone)
+    writer.add_uint32(kEncoding, static_cast<uint32_t>(field.encoding));
   if (!field.extension_name.empty()) writer.add_string(kExtensionName, field.extension_name);
   for (const auto& [key, value] : field.metadata) {
     protozero::pbf_writer entry(writer, kMetadata);
@@ -99,8 +101,10 @@ std::string EncodeFieldMessage(const FieldMessage& field) {
     entry.add_bytes(2, value);
   }
   if (field.primary_key) writer.add_bool(kPrimaryKey, true);
-  if (field.primary_key_position != 0) writer.add_uint32(kPrimaryKeyPosition, field.primary_key_position);
-  if (field.clustering_key_position != 0) writer.add_uint32(kClusteringKeyPosition, field.clustering_key_position);
+  if (field.primary_key_position != 0)
+    writer.add_uint32(kPrimaryKeyPosition, field.primary_key_position);
+  if (field.clustering_key_position != 0)
+    writer.add_uint32(kClusteringKeyPosition, field.clustering_key_position);
   return out;
 }
 

@@ -1,4 +1,5 @@
-// One node of a stored schema (message lance.file.Field). The list that holds the nodes is the tree in pre-order.
+// One node of a stored schema (message lance.file.Field). The list that holds the nodes is the tree
+// in pre-order.
 #pragma once
 
 #include <cstdint>

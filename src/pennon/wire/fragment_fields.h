@@ -34,7 +34,12 @@ enum : uint32_t {
 }  // namespace data_file
 
 namespace overlay_file {
-enum : uint32_t { kDataFile = 1, kSharedOffsetBitmap = 2, kCommittedVersion = 3, kFieldCoverage = 4 };
+enum : uint32_t {
+  kDataFile = 1,
+  kSharedOffsetBitmap = 2,
+  kCommittedVersion = 3,
+  kFieldCoverage = 4
+};
 inline constexpr uint32_t kOffsetBitmaps = 1;  // in FieldCoverage
 }  // namespace overlay_file
 

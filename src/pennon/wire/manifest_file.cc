@@ -22,22 +22,24 @@ void AppendLittleEndian(uint64_t value, size_t bytes, std::string* out) {
 
 arrow::Result<std::string_view> FindManifestMessage(std::string_view file, std::string_view path) {
   if (file.size() < kLengthBytes + kManifestFooterBytes) {
-    return Corrupt(path, "The manifest is too short: expected at least ", kLengthBytes + kManifestFooterBytes,
-                   " bytes, found ", file.size(), ": ", path);
+    return Corrupt(path, "The manifest is too short: expected at least ",
+                   kLengthBytes + kManifestFooterBytes, " bytes, found ", file.size(), ": ", path);
   }
   if (file.substr(file.size() - kMagic.size()) != kMagic) {
-    return Corrupt(path, "The manifest does not end in LANC; the file is truncated or is no manifest: ", path);
+    return Corrupt(
+        path, "The manifest does not end in LANC; the file is truncated or is no manifest: ", path);
   }
   const size_t footer = file.size() - kManifestFooterBytes;
   const uint64_t position = LoadLittleEndian(file.substr(footer, 8));
   if (position > footer - kLengthBytes) {
-    return Corrupt(path, "The manifest's footer points past its end: position ", position, ", file size ",
-                   file.size(), ": ", path);
+    return Corrupt(path, "The manifest's footer points past its end: position ", position,
+                   ", file size ", file.size(), ": ", path);
   }
   const uint64_t length = LoadLittleEndian(file.substr(position, kLengthBytes));
   if (length != footer - kLengthBytes - position) {
     return Corrupt(path, "The manifest message does not end at the footer: expected ",
-                   footer - kLengthBytes - position, " bytes, found a length of ", length, ": ", path);
+                   footer - kLengthBytes - position, " bytes, found a length of ", length, ": ",
+                   path);
   }
   return file.substr(position + kLengthBytes, length);
 }
@@ -45,13 +47,13 @@ arrow::Result<std::string_view> FindManifestMessage(std::string_view file, std::
 arrow::Result<std::string_view> SectionAt(std::string_view file, uint64_t offset, const char* what,
                                           std::string_view path) {
   if (file.size() < kLengthBytes || offset > file.size() - kLengthBytes) {
-    return Corrupt(path, "The ", what, " lies past the end of the manifest: offset ", offset, ", file size ",
-                   file.size(), ": ", path);
+    return Corrupt(path, "The ", what, " lies past the end of the manifest: offset ", offset,
+                   ", file size ", file.size(), ": ", path);
   }
   const uint64_t length = LoadLittleEndian(file.substr(offset, kLengthBytes));
   if (length > file.size() - kLengthBytes - offset) {
-    return Corrupt(path, "The ", what, " runs past the end of the manifest: offset ", offset, ", length ", length,
-                   ", file size ", file.size(), ": ", path);
+    return Corrupt(path, "The ", what, " runs past the end of the manifest: offset ", offset,
+                   ", length ", length, ", file size ", file.size(), ": ", path);
   }
   return file.substr(offset + kLengthBytes, length);
 }

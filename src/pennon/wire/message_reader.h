@@ -1,6 +1,7 @@
-// Reading protobuf messages without copies and without trust: the few steps that every message needs.
-// Messages are read by `while (reader.next()) switch (reader.tag_and_type())`: a known field of the wrong wire
-// type then falls to `default: reader.skip()`, so protozero's own checks of the type never fire.
+// Reading protobuf messages without copies and without trust: the few steps that every message
+// needs. Messages are read by `while (reader.next()) switch (reader.tag_and_type())`: a known field
+// of the wrong wire type then falls to `default: reader.skip()`, so protozero's own checks of the
+// type never fire.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,9 @@ constexpr uint32_t Tag(uint32_t number, protozero::pbf_wire_type type) {
 }
 
 /// A reader over `bytes`, which must outlive it.
-inline pbf_reader ReaderOf(std::string_view bytes) { return pbf_reader(bytes.data(), bytes.size()); }
+inline pbf_reader ReaderOf(std::string_view bytes) {
+  return pbf_reader(bytes.data(), bytes.size());
+}
 
 /// The bytes of the current length-delimited field.
 inline std::string_view ViewOf(pbf_reader& reader) {
@@ -71,8 +74,8 @@ inline std::pair<std::string, std::string> MapEntryOf(pbf_reader& reader) {
   return entry;
 }
 
-/// Runs `body`, which reads messages and gives an arrow::Status, and turns what protozero throws into a kCorrupt
-/// error that names `path` and `what`.
+/// Runs `body`, which reads messages and gives an arrow::Status, and turns what protozero throws
+/// into a kCorrupt error that names `path` and `what`.
 template <typename Body>
 arrow::Status Decode(std::string_view path, const char* what, Body&& body) {
   try {

@@ -12,7 +12,13 @@ namespace version_run {
 enum : uint32_t { kSpan = 1, kVersion = 2 };
 }
 namespace u64_segment {
-enum : uint32_t { kRange = 1, kRangeWithHoles = 2, kRangeWithBitmap = 3, kSortedArray = 4, kArray = 5 };
+enum : uint32_t {
+  kRange = 1,
+  kRangeWithHoles = 2,
+  kRangeWithBitmap = 3,
+  kSortedArray = 4,
+  kArray = 5
+};
 }
 /// Range, RangeWithHoles and RangeWithBitmap alike.
 namespace u64_range {
