@@ -21,7 +21,6 @@ lance_file = pytest.importorskip("lance.file")
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = Path(os.environ.get("PENNON_READ_FILE", ROOT / "build/release/bin/read_file"))
 
-pytestmark = pytest.mark.skipif(not TOOL.exists(), reason=f"{TOOL} is not built")
 
 
 def is_nested(t):

@@ -21,7 +21,6 @@ WIDE_LENGTHS = [0, 1, 2, 7, 1000, 1025]
 NULLS = ["none", "some", "all"]
 SKIP = 3
 
-pytestmark = pytest.mark.skipif(not TOOL.exists(), reason=f"{TOOL} is not built")
 
 INTS = [pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(), pa.uint64()]
 FLOATS = [pa.float16(), pa.float32(), pa.float64()]

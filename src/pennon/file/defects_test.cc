@@ -66,7 +66,7 @@ class SmallFiles : public ::testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
     if (!std::filesystem::exists(Fixtures() / GetParam()))
-      GTEST_SKIP() << "no fixtures at " << Fixtures();
+      FAIL() << "no fixtures at " << Fixtures();
     const auto files = DataFiles(GetParam());
     ASSERT_FALSE(files.empty());
     bytes_ = files.back();
@@ -104,7 +104,7 @@ class LargeFiles : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(LargeFiles, SomeBytesChangedGiveValuesOrAnError) {
   const auto files = DataFiles(GetParam());
-  if (files.empty()) GTEST_SKIP() << "no fixtures at " << Fixtures();
+  if (files.empty()) FAIL() << "no fixtures at " << Fixtures();
   const std::string& bytes = files.back();
   const SelfSchema schema = SchemaOf(bytes);
   std::mt19937 random(11);
@@ -134,7 +134,7 @@ struct Defect {
 
 TEST(Defects, BrokenFixturesAreErrors) {
   const auto sound = DataFiles("corrupt/sound");
-  if (sound.empty()) GTEST_SKIP() << "no fixtures at " << Fixtures();
+  if (sound.empty()) FAIL() << "no fixtures at " << Fixtures();
   for (const Defect& defect : std::vector<Defect>{{"data_file_truncated", false},
                                                   {"data_file_ten_bytes", false},
                                                   {"data_file_bad_magic", false},
