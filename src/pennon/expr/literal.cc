@@ -215,10 +215,16 @@ std::optional<Moment> MomentOf(const arrow::Scalar& scalar) {
       count = static_cast<const arrow::Time32Scalar&>(scalar).value;
       break;
     case arrow::Type::DATE64:
+      count = static_cast<const arrow::Date64Scalar&>(scalar).value;
+      break;
     case arrow::Type::TIME64:
+      count = static_cast<const arrow::Time64Scalar&>(scalar).value;
+      break;
     case arrow::Type::TIMESTAMP:
+      count = static_cast<const arrow::TimestampScalar&>(scalar).value;
+      break;
     case arrow::Type::DURATION:
-      count = static_cast<const arrow::TemporalScalar<arrow::Int64Type>&>(scalar).value;
+      count = static_cast<const arrow::DurationScalar&>(scalar).value;
       break;
     default:
       return std::nullopt;
