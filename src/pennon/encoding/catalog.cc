@@ -40,6 +40,11 @@ constexpr CatalogEntry kCatalog[] = {
 
 }  // namespace
 
+arrow::Result<std::unique_ptr<NestedPageRead>> PageDecoder::StartNested(
+    std::span<const PageRows>) const {
+  return Unsupported("", "pages of nested columns are not supported yet");
+}
+
 std::span<const CatalogEntry> Catalog() { return kCatalog; }
 
 arrow::Result<std::shared_ptr<const PageDecoder>> MakePageDecoder(const PageDescription& page,

@@ -14,6 +14,7 @@
 #include "pennon/encoding/leaf_type.h"
 #include "pennon/encoding/output.h"
 #include "pennon/io/read_ranges.h"
+#include "pennon/wire/page_layout.h"
 
 namespace pennon::encoding {
 
@@ -56,6 +57,29 @@ class PageRead {
   virtual arrow::Status Decode() = 0;
 };
 
+/// The structure of some rows of a nested column's page, one entry for each (repetition,
+/// definition) pair, as the file numbers levels (docs/format-notes.md, "Levels"). Rows come whole
+/// and in order.
+struct PageLevels {
+  std::vector<uint16_t> repetition;  ///< empty if the page's layers have no list
+  std::vector<uint16_t> definition;  ///< empty if every level is 0
+  uint64_t entries = 0;
+  uint64_t values = 0;  ///< entries that own a value of the leaf, null ones too
+};
+
+/// One read of some rows of a page of a nested column: Next as in PageRead, then ReadLevels, then
+/// ReadValues.
+class NestedPageRead {
+ public:
+  virtual ~NestedPageRead() = default;
+  virtual arrow::Result<std::span<io::RangeRead>> Next() = 0;
+  /// Decodes the levels of the rows, none above what the page's layers allow. Called once.
+  virtual arrow::Result<PageLevels> ReadLevels() = 0;
+  /// Writes the values that ReadLevels counted to the slots from `slot`; says nothing of which of
+  /// them are null. Called once.
+  virtual arrow::Status ReadValues(uint64_t slot, ColumnOutput* out) = 0;
+};
+
 /// Decodes one page. Immutable but for what it may remember of the page (chunk directory,
 /// dictionary); thread-safe.
 class PageDecoder {
@@ -65,6 +89,13 @@ class PageDecoder {
   /// page's length; `out` has room for them. Both must outlive the read.
   virtual arrow::Result<std::unique_ptr<PageRead>> Start(std::span<const PageRows> rows,
                                                          ColumnOutput* out) const = 0;
+  /// The nesting of the page's values, innermost first; a page of a column at top level has one
+  /// item layer.
+  virtual std::span<const wire::LayerKind> layers() const { return {}; }
+  /// Starts reading `rows` of a page of a nested column (2.1, 2.2), whose `out` means nothing. The
+  /// rows must outlive the read.
+  virtual arrow::Result<std::unique_ptr<NestedPageRead>> StartNested(
+      std::span<const PageRows> rows) const;
   /// Bytes held in memory.
   virtual size_t MemoryBytes() const = 0;
 };

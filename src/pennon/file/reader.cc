@@ -28,7 +28,9 @@ class Reader : public FileReader {
     return opened->page_bytes();
   }
 
-  arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(const Field& field, int column,
+  using FileReader::Read;
+  arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(const Field& field,
+                                                        std::span<const int> columns,
                                                         std::span<const RowRange> ranges,
                                                         uint64_t out_length) const override {
     if (!field.is_leaf()) {
@@ -36,7 +38,12 @@ class Reader : public FileReader {
                        JoinParts("columns of nested types are not supported yet: column '",
                                  field.name, "', type ", field.logical_type));
     }
-    ARROW_ASSIGN_OR_RAISE(const auto opened, OpenColumn(column));
+    if (columns.size() != 1) {
+      return InvalidInput(
+          "a field needs a column number for each column it owns: expected 1, found ",
+          columns.size(), ", column '", field.name, "'");
+    }
+    ARROW_ASSIGN_OR_RAISE(const auto opened, OpenColumn(columns[0]));
     return opened->Read(container_, field, ranges, out_length);
   }
 

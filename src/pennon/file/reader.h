@@ -53,15 +53,25 @@ class FileReader {
   /// Bytes that the pages of column `column` take in the file.
   virtual arrow::Result<uint64_t> ColumnBytes(int column) const = 0;
 
-  /// Reads rows of the column(s) that hold `field`, of which `column` is the first, into an array
+  /// Reads rows of the columns that hold `field` into an array
   /// of `out_length` slots. `ranges` are ascending and disjoint both in rows and in output slots.
   /// Slots that no range names are valid and zero (or empty), their content is not to be used; only
   /// bytes that the ranges need are read, to within the encoding's access unit and coalescing
   /// across small gaps. Buffers of the result are not shared with anyone: the caller may write into
   /// them.
-  virtual arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(const Field& field, int column,
+  ///
+  /// `columns` is parallel to ColumnOwners(field, version()); -1 stands for a column that the file
+  /// does not hold, whose values are NULL.
+  virtual arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(const Field& field,
+                                                                std::span<const int> columns,
                                                                 std::span<const RowRange> ranges,
                                                                 uint64_t out_length) const = 0;
+  /// The same for a field of one column.
+  arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(const Field& field, int column,
+                                                        std::span<const RowRange> ranges,
+                                                        uint64_t out_length) const {
+    return Read(field, std::span(&column, 1), ranges, out_length);
+  }
 
   /// Bytes of cached metadata, for cache accounting.
   virtual size_t MemoryBytes() const = 0;

@@ -1,0 +1,26 @@
+#include "pennon/file/column_owners.h"
+
+#include <arrow/type.h>
+
+#include "pennon/schema/field_marks.h"
+
+namespace pennon::file {
+namespace {
+
+void AppendOwners(const Field& field, bool parents_own, std::vector<int32_t>* ids) {
+  const bool whole =
+      field.children.empty() || schema::IsPackedStruct(field) || schema::IsBlob(field);
+  if (whole || parents_own) ids->push_back(field.id);
+  if (whole) return;
+  for (const Field& child : field.children) AppendOwners(child, parents_own, ids);
+}
+
+}  // namespace
+
+std::vector<int32_t> ColumnOwners(const Field& field, FileVersion version) {
+  std::vector<int32_t> ids;
+  AppendOwners(field, version.minor == 0, &ids);
+  return ids;
+}
+
+}  // namespace pennon::file
