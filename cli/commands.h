@@ -21,6 +21,8 @@ struct Invocation {
 
 /// info, schema, overlays, explain.
 void AddFactCommands(CLI::App* app, Invocation* invocation);
+/// file.
+void AddFileCommand(CLI::App* app, Invocation* invocation);
 /// scan, take, count.
 void AddRowCommands(CLI::App* app, Invocation* invocation);
 /// update.

@@ -13,6 +13,7 @@
 #include "cell_text.h"
 #include "commands.h"
 #include "pennon/pennon.h"
+#include "size_text.h"
 #include "table_output.h"
 
 namespace pennon::cli {
@@ -31,19 +32,6 @@ std::string TimeText(int64_t timestamp_ns) {
   gmtime_r(&seconds, &parts);
   char text[32];
   std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text;
-}
-
-std::string SizeText(uint64_t bytes) {
-  static const char* const kUnits[] = {"B", "kB", "MB", "GB", "TB"};
-  double value = static_cast<double>(bytes);
-  int unit = 0;
-  while (value >= 1000 && unit < 4) {
-    value /= 1000;
-    ++unit;
-  }
-  char text[32];
-  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.3g %s", value, kUnits[unit]);
   return text;
 }
 

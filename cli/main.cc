@@ -56,6 +56,7 @@ int main(int argc, char** argv) {
   pennon::cli::AddFactCommands(&app, &invocation);
   pennon::cli::AddRowCommands(&app, &invocation);
   pennon::cli::AddWriteCommands(&app, &invocation);
+  pennon::cli::AddFileCommand(&app, &invocation);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from pathlib import Path
 
 import lance
 import pyarrow as pa
@@ -98,6 +99,26 @@ def test_take_count_update_explain(run, users):
     assert "from     overlay of version 2" in run("explain", users, "--row", "1", "--column", "age")
     overlays = json.loads(run("overlays", users, "--json"))
     assert [(o["fragment"], o["committed_version"], o["cells"], o["winning"]) for o in overlays] == [(0, 2, 2, 2)]
+
+
+def test_file(run, users, fixtures_dir):
+    data = next(Path(users, "data").iterdir())
+    facts = json.loads(run("file", data, "--json"))
+    assert (facts["version"], facts["rows"], facts["bytes"]) == ("2.2", 4, data.stat().st_size)
+    columns = {column["name"]: column for column in facts["columns"]}
+    assert list(columns) == ["id", "name", "age", "when", "vector"]
+    assert columns["vector"]["type"] == "fixed_size_list:float:2"
+    page = columns["vector"]["pages"][0]
+    assert (page["layout"], page["encoding"], page["values"]) == ("mini-block", "FixedSizeList2(Flat32)", 4)
+    assert columns["id"]["bytes"] == sum(columns["id"]["pages"][0]["buffers"])
+    assert columns["id"]["min_bytes_per_value"] == columns["id"]["bytes"] / 4
+    assert "FixedSizeList2(Flat32)" in run("file", data)
+    nested = next(fixtures_dir.rglob("layout_lists_2_2/dataset.lance/data/*.lance"))
+    columns = {column["name"]: column for column in json.loads(run("file", nested, "--json"))["columns"]}
+    assert columns["structs.item.tags.item"]["type"] == "string"
+    page = columns["all_null.item"]["pages"][0]
+    assert (page["layout"], page["encoding"]) == ("constant", "all null")
+    assert "LANC" in run("file", __file__, expect=1)
 
 
 @pytest.mark.parametrize(

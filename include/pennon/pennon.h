@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pennon/context.h"  // IWYU pragma: export
+#include "pennon/data_file.h"  // IWYU pragma: export
 #include "pennon/dataset.h"  // IWYU pragma: export
 #include "pennon/error.h"    // IWYU pragma: export
 #include "pennon/info.h"     // IWYU pragma: export
