@@ -5,7 +5,7 @@
 #include "pennon/encoding/constant.h"
 #include "pennon/encoding/full_zip.h"
 #include "pennon/encoding/mini_block.h"
-#include "pennon/encoding/v20_page.h"
+#include "pennon/encoding/v20/page.h"
 #include "pennon/error.h"
 #include "pennon/wire/page_layout.h"
 

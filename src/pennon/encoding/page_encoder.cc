@@ -6,7 +6,7 @@
 #include "pennon/encoding/full_zip_writer.h"
 #include "pennon/encoding/leaf_values.h"
 #include "pennon/encoding/mini_block_writer.h"
-#include "pennon/encoding/v20_page_writer.h"
+#include "pennon/encoding/v20/page_writer.h"
 
 namespace pennon::encoding {
 namespace {

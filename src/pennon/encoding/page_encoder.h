@@ -1,6 +1,6 @@
 // Encodes the values of one page: chooses the layout and writes buffers and description.
 //
-//   2.0          a tree of array encodings (v20_page_writer.h)
+//   2.0          a tree of array encodings (v20/page_writer.h)
 //   2.1, 2.2     all null                     -> constant, no buffers
 //                2.2, all values equal        -> constant with a scalar
 //                values below 256 bytes       -> mini-block (chunks of a few KiB, decoded as a

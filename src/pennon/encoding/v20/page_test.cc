@@ -1,4 +1,4 @@
-#include "pennon/encoding/v20_page.h"
+#include "pennon/encoding/v20/page.h"
 
 #include <cstring>
 #include <random>
@@ -17,7 +17,7 @@
 #include "pennon/encoding/bitpacking.h"
 #include "pennon/encoding/fsst.h"
 #include "pennon/encoding/general.h"
-#include "pennon/encoding/v20_page_writer.h"
+#include "pennon/encoding/v20/page_writer.h"
 #include "pennon/error.h"
 
 namespace pennon::encoding {

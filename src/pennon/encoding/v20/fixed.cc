@@ -10,8 +10,8 @@
 
 #include <arrow/util/bitmap_ops.h>
 
-#include "pennon/encoding/v20_page.h"
-#include "pennon/encoding/v20_source.h"
+#include "pennon/encoding/v20/page.h"
+#include "pennon/encoding/v20/source.h"
 #include "pennon/error.h"
 
 namespace pennon::encoding {

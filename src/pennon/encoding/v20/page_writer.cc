@@ -1,4 +1,4 @@
-#include "pennon/encoding/v20_page_writer.h"
+#include "pennon/encoding/v20/page_writer.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "pennon/encoding/v20_source.h"
+#include "pennon/encoding/v20/source.h"
 
 #include <algorithm>
 #include <cstring>

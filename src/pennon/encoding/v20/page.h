@@ -1,8 +1,8 @@
 // Decodes pages of file version 2.0: a tree of array encodings over the page's buffers.
 //
 //   fixed width   Nullable(Flat) with Nullable(FixedSizeList(...)) around it, once a dimension
-//   v20_fixed.cc strings       Binary, Fsst, FixedSizeBinary, alone or in a Nullable v20_binary.cc
-//                 Dictionary of strings (type utf8 only) v20_dictionary.cc
+//   v20/fixed.cc strings       Binary, Fsst, FixedSizeBinary, alone or in a Nullable v20/binary.cc
+//                 Dictionary of strings (type utf8 only) v20/dictionary.cc
 //
 // Lists, structs, blobs and declared dictionaries are kUnsupported errors.
 // Source: docs/format-notes.md, "2.0 encodings".

@@ -6,8 +6,8 @@
 
 #include <arrow/util/bit_util.h>
 
-#include "pennon/encoding/v20_binary.h"
-#include "pennon/encoding/v20_page.h"
+#include "pennon/encoding/v20/binary.h"
+#include "pennon/encoding/v20/page.h"
 #include "pennon/error.h"
 
 namespace pennon::encoding {

@@ -14,7 +14,7 @@
 #include <arrow/result.h>
 
 #include "pennon/encoding/fsst.h"
-#include "pennon/encoding/v20_source.h"
+#include "pennon/encoding/v20/source.h"
 #include "pennon/wire/array_encoding.h"
 
 namespace pennon::encoding {
