@@ -111,9 +111,9 @@ EncodedPage EncodeScalar(const LeafValues& values) {
   wire::LayerKind layer = wire::LayerKind::kAllValidItem;
   if (values.validity != nullptr) {
     layer = wire::LayerKind::kNullableItem;
-    const LevelWriter levels(values.validity.get(), values.length);
     page.buffers.push_back(std::make_shared<arrow::Buffer>(nullptr, 0));
-    page.buffers.push_back(arrow::Buffer::FromVector(levels.Raw()));
+    page.buffers.push_back(
+        arrow::Buffer::FromVector(LevelsOfValidity(values.validity.get(), values.length)));
   }
   page.encoding =
       wire::WriteConstantPage({layer}, is_inline ? std::string_view(scalar) : std::string_view());

@@ -1,15 +1,10 @@
 #include "pennon/encoding/full_zip_writer.h"
 
-#include <algorithm>
 #include <cstring>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include <arrow/util/bit_util.h>
-#include <arrow/util/bitmap_ops.h>
-
-#include "pennon/error.h"
+#include "pennon/encoding/zip_encoder.h"
 #include "pennon/wire/page_layout_writer.h"
 
 namespace pennon::encoding {
@@ -17,51 +12,30 @@ namespace {
 
 using BufferPtr = std::shared_ptr<arrow::Buffer>;
 
-wire::FullZipMessage MessageFor(const LeafValues& values) {
+wire::FullZipMessage MessageFor(const LeafValues& values, const EncodedRecords& records) {
   wire::FullZipMessage message;
   const bool nullable = values.validity != nullptr;
   message.bits_def = nullable ? 1 : 0;
+  message.bits_per_value = records.bits_per_value;
+  message.bits_per_offset = records.bits_per_offset;
   message.num_items = static_cast<uint32_t>(values.length);
   message.num_visible_items = static_cast<uint32_t>(values.length);
+  message.value_compression = records.encoding;
   message.layers = {nullable ? wire::LayerKind::kNullableItem : wire::LayerKind::kAllValidItem};
   return message;
 }
 
-// Validity of the items of one list layer, where it is stored.
-struct ItemBits {
-  const uint8_t* bits;
-  uint64_t run;  // items a value
-  uint64_t bytes() const { return (run + 7) / 8; }
-};
-
-std::vector<ItemBits> StoredItemBits(const LeafValues& values) {
-  std::vector<ItemBits> out;
-  uint64_t run = 1;
-  for (size_t k = 0; k < values.type.dimensions.size(); ++k) {
-    run *= values.type.dimensions[k];
-    if (values.item_validity[k] != nullptr) out.push_back({values.item_validity[k]->data(), run});
-  }
-  return out;
-}
-
-arrow::Result<BufferPtr> ZipFixed(const LeafValues& values, const std::vector<ItemBits>& item_bits,
-                                  uint64_t record_bytes, arrow::MemoryPool* pool) {
-  const bool nullable = values.validity != nullptr;
-  if (!nullable && item_bits.empty()) return values.data;
-  const uint64_t value_bytes = values.type.bits_per_slot() / 8;
-  const uint64_t total = values.length * (record_bytes + (nullable ? 1 : 0));
-  ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::Buffer> out,
-                        arrow::AllocateBuffer(static_cast<int64_t>(total), pool));
+arrow::Result<BufferPtr> ZipFixed(const LeafValues& values, const EncodedRecords& records,
+                                  arrow::MemoryPool* pool) {
+  if (values.validity == nullptr) return records.data;
+  const uint64_t value_bytes = records.bits_per_value / 8;
+  ARROW_ASSIGN_OR_RAISE(
+      std::unique_ptr<arrow::Buffer> out,
+      arrow::AllocateBuffer(static_cast<int64_t>(values.length * (value_bytes + 1)), pool));
   uint8_t* at = out->mutable_data();
   for (uint64_t i = 0; i < values.length; ++i) {
-    if (nullable) *at++ = values.is_valid(i) ? 0 : 1;
-    for (const ItemBits& items : item_bits) {
-      at[items.bytes() - 1] = 0;
-      arrow::internal::CopyBitmap(items.bits, static_cast<int64_t>(i * items.run),
-                                  static_cast<int64_t>(items.run), at, 0);
-      at += items.bytes();
-    }
-    std::memcpy(at, values.data->data() + i * value_bytes, value_bytes);
+    *at++ = values.is_valid(i) ? 0 : 1;
+    std::memcpy(at, records.data->data() + i * value_bytes, value_bytes);
     at += value_bytes;
   }
   return BufferPtr(std::move(out));
@@ -85,10 +59,11 @@ std::vector<uint8_t> IndexBytes(const std::vector<uint64_t>& starts) {
 }
 
 arrow::Result<std::vector<BufferPtr>> ZipVariable(const LeafValues& values,
+                                                  const EncodedRecords& records,
                                                   arrow::MemoryPool* pool) {
   const bool nullable = values.validity != nullptr;
-  const uint64_t width = static_cast<uint64_t>(values.type.offset_bits) / 8;
-  const uint64_t bytes = values.value_start(values.length) - values.value_start(0);
+  const uint64_t width = records.bits_per_offset / 8;
+  const uint64_t bytes = records.value_start(values.length) - records.value_start(0);
   const uint64_t total =
       bytes + (values.length - values.null_count) * width + (nullable ? values.length : 0);
   ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::Buffer> out,
@@ -102,11 +77,11 @@ arrow::Result<std::vector<BufferPtr>> ZipVariable(const LeafValues& values,
     const bool valid = values.is_valid(i);
     if (nullable) *at++ = valid ? 0 : 1;
     if (!valid) continue;
-    const std::string_view value = values.value(i);
-    const uint64_t size = value.size();
+    const uint64_t start = records.value_start(i);
+    const uint64_t size = records.value_start(i + 1) - start;
     std::memcpy(at, &size, width);  // little-endian: the low bytes come first
     at += width;
-    if (size != 0) std::memcpy(at, value.data(), size);
+    if (size != 0) std::memcpy(at, records.data->data() + start, size);
     at += size;
   }
   starts.push_back(static_cast<uint64_t>(at - begin));
@@ -116,32 +91,18 @@ arrow::Result<std::vector<BufferPtr>> ZipVariable(const LeafValues& values,
 
 }  // namespace
 
-arrow::Result<EncodedPage> EncodeFullZip(const LeafValues& values, arrow::MemoryPool* pool) {
+arrow::Result<EncodedPage> EncodeFullZip(const LeafValues& values, const PageOptions& options,
+                                         arrow::MemoryPool* pool) {
+  ARROW_ASSIGN_OR_RAISE(const EncodedRecords records, EncodeRecords(values, options, pool));
   EncodedPage page;
   page.length = values.length;
-  wire::FullZipMessage message = MessageFor(values);
+  page.encoding = wire::WriteFullZipPage(MessageFor(values, records));
   if (values.type.kind == LeafKind::kVariable) {
-    message.bits_per_offset = static_cast<uint32_t>(values.type.offset_bits);
-    message.value_compression = wire::WriteVariable(message.bits_per_offset);
-    ARROW_ASSIGN_OR_RAISE(page.buffers, ZipVariable(values, pool));
+    ARROW_ASSIGN_OR_RAISE(page.buffers, ZipVariable(values, records, pool));
   } else {
-    const std::vector<ItemBits> item_bits = StoredItemBits(values);
-    uint64_t record_bytes = values.type.bits_per_slot() / 8;
-    for (const ItemBits& items : item_bits) record_bytes += items.bytes();
-    if (record_bytes > UINT32_MAX / 8) {
-      return Unsupported(
-          "", "The format holds values of up to 512 MiB, bytes of one value: ", record_bytes);
-    }
-    message.bits_per_value = static_cast<uint32_t>(record_bytes * 8);
-    message.value_compression = wire::WriteFlat(values.type.bits_per_item);
-    for (size_t k = values.type.dimensions.size(); k-- > 0;) {
-      message.value_compression = wire::WriteFixedSizeList(
-          values.type.dimensions[k], values.item_validity[k] != nullptr, message.value_compression);
-    }
-    ARROW_ASSIGN_OR_RAISE(BufferPtr records, ZipFixed(values, item_bits, record_bytes, pool));
-    page.buffers.push_back(std::move(records));
+    ARROW_ASSIGN_OR_RAISE(BufferPtr zipped, ZipFixed(values, records, pool));
+    page.buffers.push_back(std::move(zipped));
   }
-  page.encoding = wire::WriteFullZipPage(message);
   return page;
 }
 

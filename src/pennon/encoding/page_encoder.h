@@ -19,6 +19,7 @@
 #include <arrow/memory_pool.h>
 #include <arrow/result.h>
 
+#include "pennon/encoding/encoding_hints.h"
 #include "pennon/encoding/leaf_type.h"
 
 namespace pennon::encoding {
@@ -31,9 +32,9 @@ struct EncodedPage {
   uint64_t length = 0;   ///< values in the page
 };
 
-/// Encodes `values`, an array of `type` with 1 to 2^32 - 1 values, for files of version 2.`minor`
-/// (0 to 2). Values that no layout of the version can hold are a kUnsupported error.
+/// Encodes `values`, an array of `type` with 1 to 2^32 - 1 values, as `options` say. Values that no
+/// layout of the version can hold are a kUnsupported error.
 arrow::Result<EncodedPage> EncodePage(const LeafType& type, const arrow::ArrayData& values,
-                                      int minor, arrow::MemoryPool* pool);
+                                      const PageOptions& options, arrow::MemoryPool* pool);
 
 }  // namespace pennon::encoding

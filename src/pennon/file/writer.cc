@@ -24,6 +24,7 @@ constexpr uint64_t kPageBytes = 8 << 20;
 // Values of one column that wait for their page.
 struct Column {
   encoding::LeafType type;
+  encoding::PageOptions options;
   arrow::ArrayVector pending;
   uint64_t pending_bytes = 0;
   uint64_t pending_rows = 0;
@@ -127,7 +128,7 @@ class Writer final : public FileWriter {
       ARROW_ASSIGN_OR_RAISE(values, arrow::Concatenate(column.pending, pool));
     }
     arrow::Result<encoding::EncodedPage> page =
-        encoding::EncodePage(column.type, *values->data(), version_.minor, pool);
+        encoding::EncodePage(column.type, *values->data(), column.options, pool);
     if (!page.ok()) {
       return page.status().WithMessage(page.status().message(), ", column: ", fields_[index].name);
     }
@@ -156,7 +157,10 @@ arrow::Result<std::unique_ptr<FileWriter>> FileWriter::Make(std::vector<Field> f
   std::vector<Column> columns;
   for (const Field& field : fields) {
     ARROW_ASSIGN_OR_RAISE(encoding::LeafType type, LeafTypeOf(field));
-    columns.push_back({.type = std::move(type)});
+    encoding::PageOptions options{
+        .minor = version.minor,
+        .hints = encoding::EncodingHints::FromMetadata(field.metadata, field.metadata)};
+    columns.push_back({.type = std::move(type), .options = options});
   }
   return std::make_unique<Writer>(std::move(fields), std::move(columns), version);
 }

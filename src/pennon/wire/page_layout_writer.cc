@@ -91,6 +91,8 @@ std::string WriteMiniBlockPage(const MiniBlockMessage& message) {
   if (!message.rep_compression.empty()) writer.add_message(1, message.rep_compression);
   if (!message.def_compression.empty()) writer.add_message(2, message.def_compression);
   writer.add_message(3, message.value_compression);
+  if (!message.dictionary.empty()) writer.add_message(4, message.dictionary);
+  AddNumber(&writer, 5, message.num_dictionary_items);
   AddLayers(&writer, 6, message.layers);
   AddNumber(&writer, 7, message.num_buffers);
   AddNumber(&writer, 9, message.num_items);

@@ -29,6 +29,8 @@ struct MiniBlockMessage {
   std::string rep_compression;
   std::string def_compression;
   std::string value_compression;
+  std::string dictionary;
+  uint64_t num_dictionary_items = 0;
   std::vector<LayerKind> layers;
   uint64_t num_buffers = 1;
   uint64_t num_items = 0;
