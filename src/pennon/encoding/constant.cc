@@ -22,7 +22,7 @@ struct ConstantFacts {
   std::optional<std::string> inline_value;
   PageBuffer scalar;  ///< used if there is no inline value
   std::optional<PageBuffer> levels;
-  ItemLayers layers;
+  LevelLimits limits;
 };
 
 /// Takes the value out of a scalar buffer: the last of its buffers (offsets, if any, come before
@@ -99,8 +99,8 @@ class ConstantRead : public PageRead {
       const PageRows& rows = rows_[i];
       const uint8_t* const levels = facts_.levels ? reads_[i].data : nullptr;
       if (levels != nullptr) {
-        ARROW_RETURN_NOT_OK(LevelsToValidity(levels, rows.count, facts_.layers.max_level(),
-                                             rows.out, &out_->validity()));
+        ARROW_RETURN_NOT_OK(LevelsToValidity(levels, rows.count, facts_.limits.max_def, rows.out,
+                                             &out_->validity()));
       }
       if (facts_.type.kind == LeafKind::kFixed) {
         FillFixed(value, rows);
@@ -206,7 +206,8 @@ arrow::Result<std::shared_ptr<const PageDecoder>> MakeConstantDecoder(
     const PageDescription& page, const wire::ConstantLayout& layout, const LeafType& type) {
   ConstantFacts facts;
   facts.type = type;
-  ARROW_ASSIGN_OR_RAISE(facts.layers, ItemLayers::Make(layout.layers));
+  ARROW_ASSIGN_OR_RAISE(facts.limits, LevelLimits::Make(layout.layers));
+  if (facts.limits.layers != 1) return Unsupported("", "constant pages of nested columns");
   const size_t count = page.buffers.size();
   if (count > 3 || (layout.inline_value && count != 0 && count != 2)) {
     return Corrupt("", "a constant page has a wrong number of buffers: found ", count);
@@ -214,7 +215,7 @@ arrow::Result<std::shared_ptr<const PageDecoder>> MakeConstantDecoder(
   facts.inline_value = layout.inline_value;
   facts.all_null = !layout.inline_value && (count == 0 || count == 2);
   if (facts.all_null) {
-    if (!facts.layers.nullable && type.kind != LeafKind::kNull) {
+    if (facts.limits.max_def == 0 && type.kind != LeafKind::kNull) {
       return Corrupt("", "a page without values has a layer that cannot be null");
     }
     return std::make_shared<ConstantDecoder>(std::move(facts));

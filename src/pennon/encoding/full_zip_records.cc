@@ -8,14 +8,15 @@
 namespace pennon::encoding {
 
 arrow::Result<ControlWords> ControlWords::Make(const wire::FullZipLayout& layout) {
-  ARROW_ASSIGN_OR_RAISE(const ItemLayers layers, ItemLayers::Make(layout.layers));
+  ARROW_ASSIGN_OR_RAISE(const LevelLimits limits, LevelLimits::Make(layout.layers));
+  if (limits.layers != 1) return Unsupported("", "full-zip pages of nested columns");
   if (layout.bits_rep != 0)
     return Unsupported("", "full-zip pages with repetition levels are not supported yet");
   if (layout.bits_def > 16)
     return Corrupt("", "definition levels have at most 16 bits, found ", layout.bits_def);
   ControlWords out;
   out.bytes_ = layout.bits_def == 0 ? 0 : layout.bits_def <= 8 ? 1 : 2;
-  out.max_level_ = layers.max_level();
+  out.max_level_ = limits.max_def;
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -54,14 +55,63 @@ void ZeroBits(const uint8_t* levels, uint64_t count, uint8_t* bits) {
   }
 }
 
+/// Counts in 16-bit lanes, which a step of kStep levels cannot overflow.
+template <typename Predicate>
+uint64_t CountIf(std::span<const uint16_t> levels, Predicate predicate) {
+  uint64_t total = 0;
+  for (size_t at = 0; at < levels.size(); at += kStep) {
+    const size_t end = std::min<size_t>(levels.size(), at + kStep);
+    uint16_t count = 0;
+    for (size_t i = at; i < end; ++i)
+      count = static_cast<uint16_t>(count + (predicate(levels[i]) ? 1 : 0));
+    total += count;
+  }
+  return total;
+}
+
 }  // namespace
 
-arrow::Result<ItemLayers> ItemLayers::Make(std::span<const wire::LayerKind> layers) {
-  if (layers.size() != 1 || wire::IsListLayer(layers[0])) {
-    return Unsupported("", "pages of nested columns are not supported yet: found ", layers.size(),
-                       " layers");
+arrow::Result<LevelLimits> LevelLimits::Make(std::span<const wire::LayerKind> layers) {
+  if (layers.empty() || wire::IsListLayer(layers[0])) {
+    return Corrupt("", "a page's innermost layer must be an item: found ", layers.size(),
+                   " layers");
   }
-  return ItemLayers{.nullable = layers[0] == wire::LayerKind::kNullableItem};
+  LevelLimits out;
+  out.layers = layers.size();
+  uint64_t rep = 0, def = 0, visible = 0;
+  for (const wire::LayerKind layer : layers) {
+    if (wire::IsListLayer(layer) && rep++ == 0) visible = def;
+    def += static_cast<uint64_t>(wire::DefinitionLevels(layer));
+  }
+  if (rep == 0) visible = def;
+  if (std::max(rep, def) > std::numeric_limits<uint16_t>::max()) {
+    return Corrupt("", "a page has more layers than levels can tell apart: found ", layers.size());
+  }
+  out.max_rep = static_cast<uint16_t>(rep);
+  out.max_def = static_cast<uint16_t>(def);
+  out.max_visible_def = static_cast<uint16_t>(visible);
+  return out;
+}
+
+arrow::Status LevelLimits::ExpectFlat() const {
+  if (layers == 1) return arrow::Status::OK();
+  return Corrupt("", "a page of a column at top level must have one layer: found ", layers);
+}
+
+arrow::Status CheckLevels(std::span<const uint16_t> levels, uint16_t max, std::string_view name) {
+  uint16_t found = 0;
+  for (const uint16_t level : levels) found = std::max(found, level);
+  if (found <= max) return arrow::Status::OK();
+  return Corrupt("", "a level is higher than the page's layers allow: ", name,
+                 ", expected at most ", max, ", found ", found);
+}
+
+uint64_t CountEqual(std::span<const uint16_t> levels, uint16_t level) {
+  return CountIf(levels, [level](uint16_t found) { return found == level; });
+}
+
+uint64_t CountAtMost(std::span<const uint16_t> levels, uint16_t level) {
+  return CountIf(levels, [level](uint16_t found) { return found <= level; });
 }
 
 arrow::Status LevelsToValidity(const uint8_t* levels, uint64_t count, uint16_t max_level,

@@ -3,13 +3,15 @@
 //   page buffer 0   chunk words: chunk_directory.h
 //   page buffer 1   chunks
 //   page buffer 2   dictionary items, if the page has a dictionary: dictionary_items.h
+//   last            repetition index, if the page has lists: repetition_index.h
 //
 //   chunk   u16 number of levels (0 if the page stores none)
+//           u16 bytes of repetition levels, if the page stores them
 //           u16 bytes of definition levels, if the page stores them
 //           bytes of each value buffer, u16 (2.1) or u32 (2.2)
 //           padding to 8, then each of these buffers followed by padding to 8
 //
-// Source: docs/format-notes.md, "MiniBlockLayout". Pages with repetition levels are not read yet.
+// Source: docs/format-notes.md, "MiniBlockLayout".
 #pragma once
 
 #include <memory>
