@@ -174,10 +174,96 @@ def _add_lists(cases, rng):
         structural_encoding="fullzip")
 
 
+def _lists(rng, n, low, high, make):
+    return [[make() for _ in range(rng.integers(low, high))] for _ in range(n)]
+
+
+def _add_nested_lists(cases, rng):
+    rows, add = cases.rows, cases.add
+
+    def some():
+        return int(rng.integers(0, 1000))
+
+    li = pa.list_(pa.int32())
+    base = _lists(rng, rows(2000), 1, 6, some)
+    ragged = _lists(rng, rows(2000), 0, 6, some)
+    holes = [_nulls(x, 4) for x in ragged]
+    add("list int32 no empty", base, li)
+    add("list int32", ragged, li)
+    add("list int32 null items", holes, li)
+    add("list int32 all empty", [[]] * rows(2000), li)
+    add("list int32 all items null", [[None] * (i % 4) for i in range(rows(2000))], li)
+    add("list int32 constant items", [[7] * (i % 4) for i in range(rows(2000))], li)
+    add("list int32 long", _lists(rng, 9, 0, 9000 if cases.full else 9, some), li)
+    add("list int32 sparse", [[1, i] if i % 500 == 0 else [] for i in range(rows(60000))], li)
+    add("list int32 fullzip", holes, li, structural_encoding="fullzip")
+    add("large_list int32", holes, pa.large_list(pa.int32()))
+    add("list string", [_nulls(_words(rng, int(k), 1, 9)) for k in rng.integers(0, 6, rows(1000))], pa.list_(pa.string()))
+    add("list string wide", [_text(rng, int(k), 90) for k in rng.integers(0, 4, rows(300))], pa.list_(pa.string()))
+    add("list bool", _lists(rng, rows(900), 0, 9, lambda: bool(rng.integers(0, 2))), pa.list_(pa.bool_()))
+    add("list null type", [[None] * (i % 3) for i in range(rows(900))], pa.list_(pa.null()))
+    for dim in (4, 128):
+        add(f"list fsl {dim}", [rng.random((int(k), dim)).tolist() for k in rng.integers(0, 4, rows(200))],
+            pa.list_(pa.list_(pa.float32(), dim)))
+    ll = pa.list_(li)
+    add("list list", [_lists(rng, int(k), 0, 4, some) for k in rng.integers(0, 4, rows(1000))], ll)
+    add("list list holes", [_nulls([_nulls(x, 4) for x in _lists(rng, int(k), 0, 5, some)], 3)
+                            for k in rng.integers(0, 5, rows(1500))], ll)
+    add("list list list", [_nulls([_lists(rng, int(j), 0, 3, some) for j in rng.integers(0, 3, int(k))], 4)
+                           for k in rng.integers(0, 4, rows(1500))], pa.list_(pa.large_list(li)))
+    deep_type, deep = pa.int32(), [1, None, 3]
+    for k in range(8):
+        deep_type = pa.list_(deep_type)
+        deep = [deep, [], None, deep[:1]] if k % 2 else [deep, None, []]
+    add("list deep", deep * 40, deep_type)
+    add("list deep fullzip", deep * 40, deep_type, structural_encoding="fullzip")
+
+
+def _add_structs(cases, rng):
+    rows, add = cases.rows, cases.add
+    N = rows(1500)
+    li = pa.list_(pa.int32())
+    pair = pa.struct([("x", pa.int32()), ("y", pa.string())])
+
+    def row(i):
+        return {"x": int(rng.integers(0, 99)), "y": "v%d" % i}
+
+    def hole(i):
+        return {"x": None if i % 3 == 0 else i, "y": None if i % 5 == 0 else "v%d" % i}
+
+    add("struct", [row(i) for i in range(N)], pair)
+    add("struct null fields", [hole(i) for i in range(N)], pair)
+    add("struct fullzip", [hole(i) for i in range(N)], pair, structural_encoding="fullzip")
+    add("struct empty", [{}] * 100, pa.struct([]))
+    add("struct null type", [{"n": None, "x": i} for i in range(N)], pa.struct([("n", pa.null()), ("x", pa.int32())]))
+    nested = pa.struct([("p", pa.struct([("q", pair)])), ("z", pa.int64()), ("v", pa.list_(pa.float32(), 3))])
+    add("struct struct", [{"p": None if i % 4 == 0 else {"q": None if i % 3 == 0 else hole(i)}, "z": i,
+                           "v": None if i % 11 == 0 else [1.0, None, i]} for i in range(N)], nested)
+    add("struct list", [{"l": None if i % 5 == 0 else [None if j % 3 == 2 else j for j in range(i % 4)], "k": i}
+                        for i in range(N)], pa.struct([("l", li), ("k", pa.int32())]))
+    add("list struct", [[row(0) for _ in range(i % 4)] for i in range(N)], pa.list_(pair))
+    add("list struct holes", [[None if (i + j) % 5 == 0 else hole(j) for j in range(i % 4)] for i in range(N)],
+        pa.list_(pair))
+    inner = pa.struct([("l", pa.large_list(pa.int32())), ("k", pa.string())])
+    add("list struct list", [[None if (i + j) % 5 == 0 else
+                              {"l": None if (i + j) % 7 == 0 else [None if k == 1 else k for k in range((i + j) % 4)],
+                               "k": "k%d" % j} for j in range(i % 4)] for i in range(N)], pa.list_(inner))
+    add("map", [[("k%d" % j, None if j == 2 else j) for j in range(i % 4)] for i in range(N)],
+        pa.map_(pa.string(), pa.int32()))
+    add("map of lists", [[(j, None if j == 2 else ["a"] * j) for j in range(i % 4)] for i in range(N)],
+        pa.map_(pa.int64(), pa.list_(pa.string())))
+    one = pa.struct([("x", pa.int32())])
+    add("fsl struct", [[None if (i + j) % 4 == 0 else {"x": None if j == 1 else i} for j in range(3)]
+                       for i in range(rows(300))], pa.list_(one, 3))
+    add("struct fsl struct", [None if i % 9 == 4 else {"f": [{"x": i}, {"x": None}]} for i in range(rows(300))],
+        pa.struct([("f", pa.list_(one, 2))]))
+
+
 def _build(full):
     cases = _Cases(full)
     rng = _rng("hints")
-    for family in (_add_numbers, _add_exact, _add_times, _add_bytes, _add_lists):
+    families = (_add_numbers, _add_exact, _add_times, _add_bytes, _add_lists, _add_nested_lists, _add_structs)
+    for family in families:
         family(cases, rng)
     return cases.all
 
@@ -186,7 +272,8 @@ NAMES = sorted(_build(full=False))
 _cases = functools.cache(lambda: _build(full=True))
 
 # Families whose columns of one or no valid value are read by default; the others differ only in width.
-_SPARSE = ("int32 random", "int64 random", "bool", "string short", "large_string wide", "fsl float 4", "fsl float 128")
+_SPARSE = ("int32 random", "int64 random", "bool", "string short", "large_string wide", "fsl float 4", "fsl float 128",
+           "list int32", "list list", "list string", "list struct", "struct", "map")
 
 
 def is_quick(name, version):

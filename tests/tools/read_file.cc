@@ -4,11 +4,12 @@
 //
 // SCHEMA.arrow is an Arrow IPC file whose fields give names and types. Each line of JOBS is
 //
-//   FIELD COLUMN LENGTH [FIRST:COUNT:SLOT]...
+//   FIELD COLUMNS LENGTH [FIRST:COUNT:SLOT]...
 //
-// the number of the field, that of its first column in the file, slots of the result (or `all` for
-// the whole column), ranges. The result of line i goes to OUT.<i>, an Arrow IPC file; stdout gets a
-// line `i ok` or `i KIND message`. At the end stdout gets a line `requests N bytes N`.
+// the number of the field, that of its first column in the file (or all of its columns, with
+// commas; -1 for one that is to be taken as missing), slots of the result (or `all` for all rows),
+// ranges. The result of line i goes to OUT.<i>, an Arrow IPC file; stdout gets a line `i ok` or `i
+// KIND message`. At the end stdout gets a line `requests N bytes N`.
 #include <cstdint>
 #include <iostream>
 #include <sstream>
@@ -24,13 +25,15 @@
 #include <arrow/type.h>
 
 #include "pennon/error.h"
+#include "pennon/file/column_owners.h"
 #include "pennon/file/reader.h"
+#include "pennon/schema/field_tree.h"
 
 namespace {
 
 struct Job {
   size_t field = 0;
-  int column = 0;
+  std::string columns;
   std::string length;
   std::vector<pennon::file::RowRange> ranges;
 };
@@ -38,7 +41,7 @@ struct Job {
 Job ParseJob(const std::string& line) {
   Job job;
   std::istringstream in(line);
-  in >> job.field >> job.column >> job.length;
+  in >> job.field >> job.columns >> job.length;
   pennon::file::RowRange range;
   char colon;
   while (in >> range.first >> colon >> range.count >> colon >> range.out)
@@ -52,36 +55,49 @@ arrow::Result<std::shared_ptr<arrow::Schema>> ReadSchema(const std::string& path
   return reader->schema();
 }
 
+std::vector<int> ColumnsOf(const std::string& text, size_t count) {
+  std::vector<int> columns;
+  std::istringstream in(text);
+  for (std::string number; std::getline(in, number, ',');) columns.push_back(std::stoi(number));
+  while (columns.size() < count) columns.push_back(columns.back() + 1);
+  return columns;
+}
+
+/// Checks what Arrow's own validation does not: counts of nulls, bitmaps without need.
+arrow::Status CheckNulls(const arrow::ArrayData& data) {
+  const auto copy = data.Copy();
+  const int64_t nulls = data.null_count.load();
+  copy->null_count = arrow::kUnknownNullCount;
+  if (data.type->id() != arrow::Type::NA && copy->GetNullCount() != nulls) {
+    return arrow::Status::Invalid("null_count is wrong: ", nulls, ", counted ",
+                                  copy->GetNullCount());
+  }
+  if (nulls == 0 && !data.buffers.empty() && data.buffers[0])
+    return arrow::Status::Invalid("validity without nulls");
+  for (const auto& child : data.child_data) ARROW_RETURN_NOT_OK(CheckNulls(*child));
+  return arrow::Status::OK();
+}
+
 arrow::Status RunJob(const pennon::file::FileReader& reader, const arrow::Schema& schema, Job job,
                      const std::string& out) {
   const auto& arrow_field = schema.field(static_cast<int>(job.field));
-  pennon::Field field;
-  field.name = arrow_field->name();
-  field.id = static_cast<int32_t>(job.field);
-  field.type = arrow_field->type();
-  for (int i = 0; i < field.type->num_fields() && field.type->id() != arrow::Type::FIXED_SIZE_LIST;
-       ++i) {
-    field.children.push_back(
-        {.name = field.type->field(i)->name(), .type = field.type->field(i)->type()});
-  }
+  ARROW_ASSIGN_OR_RAISE(
+      const auto converted,
+      pennon::schema::FromArrow(*arrow::schema({arrow_field}), static_cast<int32_t>(job.field)));
+  const pennon::Field& field = converted.fields[0];
+  const std::vector<int> columns =
+      ColumnsOf(job.columns, pennon::file::ColumnOwners(field, reader.version()).size());
   uint64_t length = 0;
   if (job.length == "all") {
-    ARROW_ASSIGN_OR_RAISE(length, reader.ColumnLength(job.column));
+    ARROW_ASSIGN_OR_RAISE(length, reader.Rows(field, columns));
     job.ranges = {{.first = 0, .count = length, .out = 0}};
   } else {
     length = std::stoull(job.length);
   }
-  ARROW_ASSIGN_OR_RAISE(auto data, reader.Read(field, job.column, job.ranges, length));
+  ARROW_ASSIGN_OR_RAISE(auto data, reader.Read(field, columns, job.ranges, length));
   const auto array = arrow::MakeArray(data);
   ARROW_RETURN_NOT_OK(array->ValidateFull());
-  const int64_t nulls = data->GetNullCount();
-  data->SetNullCount(arrow::kUnknownNullCount);
-  if (data->type->id() != arrow::Type::NA && data->GetNullCount() != nulls) {
-    return arrow::Status::Invalid("null_count is wrong: ", nulls, ", counted ",
-                                  data->GetNullCount());
-  }
-  if (nulls == 0 && !data->buffers.empty() && data->buffers[0])
-    return arrow::Status::Invalid("validity without nulls");
+  ARROW_RETURN_NOT_OK(CheckNulls(*data));
   const auto batch_schema = arrow::schema({arrow::field(field.name, field.type)});
   const auto batch = arrow::RecordBatch::Make(batch_schema, array->length(), {array});
   ARROW_ASSIGN_OR_RAISE(auto stream, arrow::io::FileOutputStream::Open(out));

@@ -5,17 +5,18 @@
 
 #include "pennon/encoding/catalog.h"
 #include "pennon/error.h"
+#include "pennon/file/leaf_field.h"
+#include "pennon/file/rounds.h"
 
 namespace pennon::file {
 
 namespace {
 
-/// Page bytes fetched before they are decoded; what bounds the memory of a scan beside its result.
-constexpr uint64_t kBatchBytes = 16 << 20;
 /// Bytes of decoders that a column keeps between reads.
 constexpr size_t kCacheBytes = 4 << 20;
 
-/// Adds file and column to an error that does not name them.
+}  // namespace
+
 arrow::Status Located(const arrow::Status& status, const std::string& path, const Field& field) {
   const ErrorDetail* const detail = GetErrorDetail(status);
   if (status.ok() || detail == nullptr) return status;
@@ -27,8 +28,6 @@ arrow::Status Located(const arrow::Status& status, const std::string& path, cons
                    JoinParts(status.message(), "; column '", field.name, "'"),
                    detail->retry_helps());
 }
-
-}  // namespace
 
 arrow::Result<std::shared_ptr<const Column>> Column::Open(const Container& container,
                                                           uint32_t column) {
@@ -89,10 +88,11 @@ Column::Plan Column::SplitByPage(std::span<const RowRange> ranges) const {
     while (first < end) {
       const uint64_t count = std::min(end, starts_[page + 1]) - first;
       if (plan.pages.empty() || plan.pages.back().page != page) {
-        plan.pages.push_back({page, plan.rows.size(), plan.rows.size(), nullptr});
+        plan.pages.push_back({page, plan.rows.size(), plan.rows.size()});
       }
       plan.rows.push_back({first - starts_[page], count, range.out + (first - range.first)});
       ++plan.pages.back().end_rows;
+      plan.pages.back().count += count;
       first += count;
       if (first < end) ++page;
     }
@@ -126,50 +126,43 @@ arrow::Result<Column::Decoder> Column::DecoderOf(const Container& container, con
   return decoder;
 }
 
-arrow::Status Column::ReadBatch(const Container& container, const Plan& plan, size_t first,
-                                size_t end, encoding::ColumnOutput* out) const {
-  std::vector<std::unique_ptr<encoding::PageRead>> reads;
-  for (size_t i = first; i < end; ++i) {
-    const PagePlan& page = plan.pages[i];
-    const std::span rows(plan.rows.data() + page.first_rows, page.end_rows - page.first_rows);
-    ARROW_ASSIGN_OR_RAISE(auto read, page.decoder->Start(rows, out));
-    reads.push_back(std::move(read));
+arrow::Result<Column::Plan> Column::MakePlan(const Container& container, const Field& field,
+                                             const encoding::LeafType& type,
+                                             std::span<const RowRange> ranges,
+                                             uint64_t out_length) const {
+  if (metadata_.encoding != wire::ColumnEncodingKind::kValues) {
+    return Unsupported(container.path(), "columns with zone maps or blobs are not supported yet");
   }
-  // Rounds: the bytes that all pages need next are fetched together.
-  std::vector<io::RangeBuffers> kept;
-  std::vector<io::RangeRead*> wanted;
-  do {
-    wanted.clear();
-    for (auto& read : reads) {
-      ARROW_ASSIGN_OR_RAISE(const std::span<io::RangeRead> next, read->Next());
-      for (io::RangeRead& range : next) wanted.push_back(&range);
-    }
-    if (!wanted.empty()) {
-      ARROW_ASSIGN_OR_RAISE(auto buffers, container.Read(wanted));
-      kept.push_back(std::move(buffers));
-    }
-  } while (!wanted.empty());
-  for (auto& read : reads) ARROW_RETURN_NOT_OK(read->Decode());
-  return arrow::Status::OK();
+  ARROW_RETURN_NOT_OK(CheckRanges(ranges, out_length));
+  Plan plan = SplitByPage(ranges);
+  for (PagePlan& page : plan.pages) {
+    ARROW_ASSIGN_OR_RAISE(page.decoder, DecoderOf(container, field, type, page.page));
+    const wire::PageMetadata& metadata = metadata_.pages[page.page];
+    uint64_t size = 0;
+    for (const wire::BufferLocation& buffer : metadata.buffers) size += buffer.size;
+    const double share = static_cast<double>(page.count) / static_cast<double>(metadata.length);
+    page.bytes = static_cast<uint64_t>(static_cast<double>(size) * share);
+  }
+  return plan;
 }
 
 arrow::Status Column::ReadPages(const Container& container, const Plan& plan,
                                 encoding::ColumnOutput* out) const {
+  std::vector<std::unique_ptr<encoding::PageRead>> reads;
   for (size_t first = 0; first < plan.pages.size();) {
     uint64_t bytes = 0;
     size_t end = first;
-    while (end < plan.pages.size() && (end == first || bytes < kBatchBytes)) {
-      const wire::PageMetadata& page = metadata_.pages[plan.pages[end].page];
-      uint64_t rows = 0, size = 0;
-      for (size_t i = plan.pages[end].first_rows; i < plan.pages[end].end_rows; ++i)
-        rows += plan.rows[i].count;
-      for (const wire::BufferLocation& buffer : page.buffers) size += buffer.size;
-      const double share = static_cast<double>(rows) / static_cast<double>(page.length);
-      bytes += static_cast<uint64_t>(static_cast<double>(size) * share);
-      if (end > first && bytes > kBatchBytes) break;
-      ++end;
+    reads.clear();
+    for (; end < plan.pages.size(); ++end) {
+      const PagePlan& page = plan.pages[end];
+      if (end > first && bytes + page.bytes > kBatchBytes) break;
+      bytes += page.bytes;
+      ARROW_ASSIGN_OR_RAISE(auto read, page.decoder->Start(plan.RowsOf(page), out));
+      reads.push_back(std::move(read));
     }
-    ARROW_RETURN_NOT_OK(ReadBatch(container, plan, first, end, out));
+    ARROW_ASSIGN_OR_RAISE(const auto kept,
+                          FetchInRounds<encoding::PageRead>(container, std::span(reads)));
+    for (auto& read : reads) ARROW_RETURN_NOT_OK(read->Decode());
     first = end;
   }
   return arrow::Status::OK();
@@ -196,16 +189,9 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> Column::Read(const Container& c
                                                               std::span<const RowRange> ranges,
                                                               uint64_t out_length) const {
   const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::ArrayData>> {
-    if (metadata_.encoding != wire::ColumnEncodingKind::kValues) {
-      return Unsupported(container.path(), "columns with zone maps or blobs are not supported yet");
-    }
-    ARROW_ASSIGN_OR_RAISE(const encoding::LeafType type, encoding::LeafType::Make(*field.type));
-    ARROW_RETURN_NOT_OK(CheckRanges(ranges, out_length));
-    Plan plan = SplitByPage(ranges);
+    ARROW_ASSIGN_OR_RAISE(const encoding::LeafType type, LeafTypeOf(field));
     // Decoders check what the pages claim, so this comes before the memory for it.
-    for (PagePlan& page : plan.pages) {
-      ARROW_ASSIGN_OR_RAISE(page.decoder, DecoderOf(container, field, type, page.page));
-    }
+    ARROW_ASSIGN_OR_RAISE(const Plan plan, MakePlan(container, field, type, ranges, out_length));
     ARROW_ASSIGN_OR_RAISE(auto out,
                           encoding::ColumnOutput::Make(type, out_length, container.pool()));
     uint64_t slot = 0;
@@ -216,7 +202,7 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> Column::Read(const Container& c
     out->ZeroSlots(slot, out_length - slot);
     ARROW_RETURN_NOT_OK(ReadPages(container, plan, out.get()));
     TrimCache(plan);
-    return out->Finish(field.type);
+    return out->Finish(LeafArrowType(field));
   };
   auto result = read();
   if (!result.ok()) return Located(result.status(), container.path(), field);

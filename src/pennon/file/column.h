@@ -22,6 +22,26 @@ namespace pennon::file {
 /// Immutable but for its cache of decoders; thread-safe.
 class Column {
  public:
+  using Decoder = std::shared_ptr<const encoding::PageDecoder>;
+
+  /// The rows of one page that a read wants: rows[first_rows .. end_rows) of the plan.
+  struct PagePlan {
+    size_t page;
+    size_t first_rows;
+    size_t end_rows;
+    Decoder decoder = nullptr;
+    uint64_t count = 0;  ///< rows
+    uint64_t bytes = 0;  ///< of the page that these rows take, about
+  };
+  struct Plan {
+    std::vector<encoding::PageRows> rows;
+    std::vector<PagePlan> pages;
+
+    std::span<const encoding::PageRows> RowsOf(const PagePlan& page) const {
+      return {rows.data() + page.first_rows, page.end_rows - page.first_rows};
+    }
+  };
+
   /// Reads and checks the metadata of column `column` of `container`.
   static arrow::Result<std::shared_ptr<const Column>> Open(const Container& container,
                                                            uint32_t column);
@@ -37,23 +57,17 @@ class Column {
                                                         std::span<const RowRange> ranges,
                                                         uint64_t out_length) const;
 
+  /// Checks `ranges` of rows of the column as Read demands them, and splits them by page. The
+  /// decoders read values of `type`.
+  arrow::Result<Plan> MakePlan(const Container& container, const Field& field,
+                               const encoding::LeafType& type, std::span<const RowRange> ranges,
+                               uint64_t out_length) const;
+  /// Forgets decoders, when a plan has been read, if they take too much memory.
+  void TrimCache(const Plan& plan) const;
+
   size_t MemoryBytes() const;
 
  private:
-  using Decoder = std::shared_ptr<const encoding::PageDecoder>;
-
-  /// The rows of one page that a read wants: rows[first_rows .. end_rows) of the plan.
-  struct PagePlan {
-    size_t page;
-    size_t first_rows;
-    size_t end_rows;
-    Decoder decoder;
-  };
-  struct Plan {
-    std::vector<encoding::PageRows> rows;
-    std::vector<PagePlan> pages;
-  };
-
   Column() = default;
   arrow::Status CheckRanges(std::span<const RowRange> ranges, uint64_t out_length) const;
   Plan SplitByPage(std::span<const RowRange> ranges) const;
@@ -61,9 +75,6 @@ class Column {
                                    const encoding::LeafType& type, size_t page) const;
   arrow::Status ReadPages(const Container& container, const Plan& plan,
                           encoding::ColumnOutput* out) const;
-  arrow::Status ReadBatch(const Container& container, const Plan& plan, size_t first, size_t end,
-                          encoding::ColumnOutput* out) const;
-  void TrimCache(const Plan& plan) const;
 
   std::string bytes_;  ///< what metadata_ points into
   wire::ColumnMetadata metadata_;

@@ -4,13 +4,22 @@
 #include <unordered_map>
 #include <utility>
 
+#include <arrow/type.h>
+
 #include "pennon/error.h"
 #include "pennon/file/column.h"
+#include "pennon/file/column_owners.h"
 #include "pennon/file/container.h"
+#include "pennon/file/leaf_field.h"
+#include "pennon/file/nested.h"
 
 namespace pennon::file {
 
 namespace {
+
+/// Columns' metadata and decoders that are kept; measured at every `kMeasureEvery`th column.
+constexpr size_t kMetadataBytes = 64 << 20;
+constexpr size_t kMeasureEvery = 32;
 
 class Reader : public FileReader {
  public:
@@ -33,29 +42,54 @@ class Reader : public FileReader {
                                                         std::span<const int> columns,
                                                         std::span<const RowRange> ranges,
                                                         uint64_t out_length) const override {
-    if (!field.is_leaf()) {
+    ARROW_ASSIGN_OR_RAISE(const auto opened, OpenColumns(field, columns));
+    if (IsFlat(field) && opened[0] != nullptr)
+      return opened[0]->Read(container_, field, ranges, out_length);
+    if (container_.footer().minor == 0) {
       return MakeError(ErrorKind::kUnsupported, {.path = container_.path(), .field = field.id},
                        JoinParts("columns of nested types are not supported yet: column '",
                                  field.name, "', type ", field.logical_type));
     }
-    if (columns.size() != 1) {
-      return InvalidInput(
-          "a field needs a column number for each column it owns: expected 1, found ",
-          columns.size(), ", column '", field.name, "'");
-    }
-    ARROW_ASSIGN_OR_RAISE(const auto opened, OpenColumn(columns[0]));
-    return opened->Read(container_, field, ranges, out_length);
+    return ReadNested(container_, field, opened, ranges, out_length);
+  }
+
+  arrow::Result<uint64_t> Rows(const Field& field, std::span<const int> columns) const override {
+    ARROW_ASSIGN_OR_RAISE(const auto opened, OpenColumns(field, columns));
+    if (container_.footer().minor > 0) return CountNestedRows(container_, field, opened);
+    // The first column of the field is its own.
+    return opened[0] != nullptr ? opened[0]->length() : 0;
   }
 
   size_t MemoryBytes() const override {
-    size_t bytes = sizeof(*this) + container_.MemoryBytes();
     const std::lock_guard lock(mutex_);
-    for (const auto& [number, column] : columns_) bytes += sizeof(number) + column->MemoryBytes();
-    return bytes;
+    return sizeof(*this) + container_.MemoryBytes() + CachedBytes();
   }
 
  private:
-  arrow::Result<std::shared_ptr<const Column>> OpenColumn(int column) const {
+  using ColumnPtr = std::shared_ptr<const Column>;
+
+  /// Whether the levels of the only column of `field` say nothing but what is null.
+  static bool IsFlat(const Field& field) {
+    return OwnsOneColumn(field) &&
+           (field.type->id() != arrow::Type::STRUCT || field.type->num_fields() > 0);
+  }
+
+  arrow::Result<std::vector<ColumnPtr>> OpenColumns(const Field& field,
+                                                    std::span<const int> columns) const {
+    const size_t expected = ColumnOwners(field, version()).size();
+    if (columns.size() != expected) {
+      return InvalidInput("a field needs a column number for each column it owns: expected ",
+                          expected, ", found ", columns.size(), ", column '", field.name, "'");
+    }
+    std::vector<ColumnPtr> opened(columns.size());
+    for (size_t i = 0; i < columns.size(); ++i) {
+      if (columns[i] == -1) continue;
+      ARROW_ASSIGN_OR_RAISE(opened[i], OpenColumn(columns[i]));
+    }
+    return opened;
+  }
+
+  arrow::Result<ColumnPtr> OpenColumn(int column) const {
     if (column < 0 || static_cast<uint32_t>(column) >= container_.footer().num_columns) {
       return Corrupt(container_.path(), "a column number is not in the file: expected less than ",
                      container_.footer().num_columns, ", found ", column);
@@ -68,7 +102,17 @@ class Reader : public FileReader {
     // Two threads may read the same metadata; the first one's is kept.
     ARROW_ASSIGN_OR_RAISE(auto opened, Column::Open(container_, static_cast<uint32_t>(column)));
     const std::lock_guard lock(mutex_);
+    // Reads that go on keep the columns they use.
+    if (columns_.size() % kMeasureEvery == kMeasureEvery - 1 && CachedBytes() > kMetadataBytes)
+      columns_.clear();
     return columns_.emplace(column, std::move(opened)).first->second;
+  }
+
+  /// Memory of the known columns; the mutex is held.
+  size_t CachedBytes() const {
+    size_t bytes = 0;
+    for (const auto& [number, column] : columns_) bytes += sizeof(number) + column->MemoryBytes();
+    return bytes;
   }
 
   Container container_;

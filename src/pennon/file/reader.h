@@ -50,6 +50,10 @@ class FileReader {
   virtual int num_columns() const = 0;
   /// Values in column `column`: the sum of its pages' lengths (columns may differ).
   virtual arrow::Result<uint64_t> ColumnLength(int column) const = 0;
+  /// Rows of `field`, whose columns are given as for Read: values of its columns, divided by the
+  /// sizes of the fixed-size lists of structs around them. Columns that disagree are a kCorrupt
+  /// error; 0 if the file holds none of them.
+  virtual arrow::Result<uint64_t> Rows(const Field& field, std::span<const int> columns) const = 0;
   /// Bytes that the pages of column `column` take in the file.
   virtual arrow::Result<uint64_t> ColumnBytes(int column) const = 0;
 
@@ -61,7 +65,8 @@ class FileReader {
   /// them.
   ///
   /// `columns` is parallel to ColumnOwners(field, version()); -1 stands for a column that the file
-  /// does not hold, whose values are NULL.
+  /// does not hold, whose values are NULL. What is NULL above a column follows from the first that
+  /// the file does hold; columns that disagree on the number of values are a kCorrupt error.
   virtual arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(const Field& field,
                                                                 std::span<const int> columns,
                                                                 std::span<const RowRange> ranges,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include <arrow/memory_pool.h>
 
 #include "pennon/error.h"
+#include "pennon/file/column_owners.h"
 #include "pennon/file/reader.h"
 #include "pennon/file/self_schema.h"
 #include "pennon/store.h"
@@ -48,9 +50,10 @@ inline arrow::Status ReadAll(const std::string& bytes, const file::SelfSchema& s
   ARROW_ASSIGN_OR_RAISE(auto reader,
                         file::FileReader::Open(std::make_shared<BytesFile>(bytes), pool));
   for (size_t i = 0; i < schema.schema.fields.size(); ++i) {
-    const int column = schema.first_columns[i];
     const Field& field = schema.schema.fields[i];
-    ARROW_ASSIGN_OR_RAISE(const uint64_t length, reader->ColumnLength(column));
+    std::vector<int> columns(file::ColumnOwners(field, reader->version()).size());
+    std::iota(columns.begin(), columns.end(), schema.first_columns[i]);
+    ARROW_ASSIGN_OR_RAISE(const uint64_t length, reader->Rows(field, columns));
     const uint64_t rows = std::min(length, max_rows);
     const file::RowRange whole[] = {{.first = 0, .count = rows, .out = 0}};
     const file::RowRange parts[] = {
@@ -59,7 +62,7 @@ inline arrow::Status ReadAll(const std::string& bytes, const file::SelfSchema& s
     for (const auto& ranges :
          {std::span<const file::RowRange>(whole), std::span<const file::RowRange>(parts)}) {
       const bool all = ranges.size() == 1;
-      auto data = reader->Read(field, column, ranges, all ? rows : rows + 3);
+      auto data = reader->Read(field, columns, ranges, all ? rows : rows + 3);
       const auto* const detail = GetErrorDetail(data.status());
       if (detail != nullptr && detail->kind() == ErrorKind::kUnsupported) {
         if (all && out != nullptr) out->push_back(nullptr);
