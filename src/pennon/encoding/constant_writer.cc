@@ -1,6 +1,7 @@
 #include "pennon/encoding/constant_writer.h"
 
 #include <cstring>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -77,12 +78,41 @@ std::string ScalarBuffer(const LeafValues& values, std::string_view scalar) {
   return out;
 }
 
+using Stream = std::shared_ptr<arrow::Buffer>;
+
+Stream RawLevels(const std::vector<uint16_t>& levels) { return arrow::Buffer::FromVector(levels); }
+
+// One stream of levels, compressed if the version can and it pays: then `encoding` is set.
+arrow::Result<Stream> CompressLevels(const std::vector<uint16_t>& levels, int minor,
+                                     std::string* encoding) {
+  if (minor < 2 || levels.empty() || levels.size() > UINT32_MAX) return RawLevels(levels);
+  const uint32_t count = static_cast<uint32_t>(levels.size());
+  const LevelWriter writer(levels, std::span(&count, 1), minor);
+  if (writer.is_plain()) return RawLevels(levels);
+  std::vector<uint8_t> bytes;
+  ARROW_RETURN_NOT_OK(writer.AppendChunk(0, count, &bytes));
+  *encoding = writer.encoding();
+  return arrow::Buffer::FromVector(std::move(bytes));
+}
+
 }  // namespace
 
-EncodedPage EncodeAllNull(uint64_t length) {
-  return {.buffers = {},
-          .encoding = wire::WriteConstantPage({wire::LayerKind::kNullableItem}, {}),
-          .length = length};
+arrow::Result<EncodedPage> EncodeAllNull(const PageNesting& nesting, int minor) {
+  EncodedPage page;
+  page.length = nesting.slots;
+  wire::ConstantMessage message;
+  message.layers = nesting.layers;
+  if (nesting.layers != std::vector{wire::LayerKind::kNullableItem}) {
+    ARROW_ASSIGN_OR_RAISE(Stream repetition,
+                          CompressLevels(nesting.repetition, minor, &message.rep_compression));
+    ARROW_ASSIGN_OR_RAISE(Stream definition,
+                          CompressLevels(nesting.definition, minor, &message.def_compression));
+    if (!message.rep_compression.empty()) message.num_rep_values = nesting.entries;
+    if (!message.def_compression.empty()) message.num_def_values = nesting.entries;
+    page.buffers = {std::move(repetition), std::move(definition)};
+  }
+  page.encoding = wire::WriteConstantPage(message);
+  return page;
 }
 
 bool IsConstant(const LeafValues& values) {
@@ -91,9 +121,9 @@ bool IsConstant(const LeafValues& values) {
   return values.type.is_boolean() ? ConstantBits(values) : ConstantFixed(values);
 }
 
-EncodedPage EncodeScalar(const LeafValues& values) {
+EncodedPage EncodeScalar(const PageNesting& nesting, const LeafValues& values) {
   EncodedPage page;
-  page.length = values.length;
+  page.length = nesting.slots;
   const uint64_t first = FirstValid(values);
   std::string scalar;
   bool is_inline = true;
@@ -108,15 +138,13 @@ EncodedPage EncodeScalar(const LeafValues& values) {
     is_inline = false;
   }
   if (!is_inline) page.buffers.push_back(arrow::Buffer::FromString(ScalarBuffer(values, scalar)));
-  wire::LayerKind layer = wire::LayerKind::kAllValidItem;
-  if (values.validity != nullptr) {
-    layer = wire::LayerKind::kNullableItem;
-    page.buffers.push_back(std::make_shared<arrow::Buffer>(nullptr, 0));
-    page.buffers.push_back(
-        arrow::Buffer::FromVector(LevelsOfValidity(values.validity.get(), values.length)));
+  if (!nesting.repetition.empty() || !nesting.definition.empty()) {
+    page.buffers.push_back(RawLevels(nesting.repetition));
+    page.buffers.push_back(RawLevels(nesting.definition));
   }
-  page.encoding =
-      wire::WriteConstantPage({layer}, is_inline ? std::string_view(scalar) : std::string_view());
+  wire::ConstantMessage message{.layers = nesting.layers};
+  if (is_inline) message.inline_value = scalar;
+  page.encoding = wire::WriteConstantPage(message);
   return page;
 }
 

@@ -167,13 +167,23 @@ arrow::Status TakeVariable(const arrow::ArrayData& values, LeafValues* out,
 
 arrow::Result<LeafValues> LeafValues::Make(const LeafType& type, const arrow::ArrayData& values,
                                            arrow::MemoryPool* pool) {
+  if (type.kind == LeafKind::kNull) {
+    return Make(type, values, nullptr, static_cast<uint64_t>(values.length), pool);
+  }
+  ARROW_ASSIGN_OR_RAISE(BufferPtr validity, TakeValidity(values, pool));
+  return Make(type, values, std::move(validity), static_cast<uint64_t>(values.GetNullCount()),
+              pool);
+}
+
+arrow::Result<LeafValues> LeafValues::Make(const LeafType& type, const arrow::ArrayData& values,
+                                           BufferPtr validity, uint64_t null_count,
+                                           arrow::MemoryPool* pool) {
   LeafValues out;
   out.type = type;
   out.length = static_cast<uint64_t>(values.length);
-  out.null_count =
-      type.kind == LeafKind::kNull ? out.length : static_cast<uint64_t>(values.GetNullCount());
+  out.null_count = null_count;
   if (out.all_null()) return out;
-  ARROW_ASSIGN_OR_RAISE(out.validity, TakeValidity(values, pool));
+  out.validity = std::move(validity);
   if (type.kind == LeafKind::kFixed) {
     ARROW_RETURN_NOT_OK(TakeFixed(values, &out, pool));
   } else if (type.offset_bits == 32) {

@@ -64,6 +64,11 @@ struct LeafValues {
   /// Takes `values`, an array of `type` with a length above 0.
   static arrow::Result<LeafValues> Make(const LeafType& type, const arrow::ArrayData& values,
                                         arrow::MemoryPool* pool);
+  /// The same with a validity that takes the place of the array's own: `validity` has bit 0 first,
+  /// or is null if `null_count` is 0.
+  static arrow::Result<LeafValues> Make(const LeafType& type, const arrow::ArrayData& values,
+                                        std::shared_ptr<arrow::Buffer> validity,
+                                        uint64_t null_count, arrow::MemoryPool* pool);
 };
 
 /// Bytes that rows [first, first + count) of `values`, an array of `type`, take without nulls.

@@ -17,8 +17,7 @@ constexpr int kLevelBits = 16;
 constexpr uint64_t kRunHeader = 8;  // of each block of runs
 constexpr uint64_t kRunBytes = 3;
 
-std::span<const uint8_t> BytesOf(const std::vector<uint16_t>& levels, uint64_t first,
-                                 uint64_t count) {
+std::span<const uint8_t> BytesOf(std::span<const uint16_t> levels, uint64_t first, uint64_t count) {
   return {reinterpret_cast<const uint8_t*>(levels.data() + first), 2 * count};
 }
 
@@ -29,9 +28,9 @@ uint64_t PackedBytes(uint64_t count, int width) {
 
 }  // namespace
 
-LevelWriter::LevelWriter(std::vector<uint16_t> levels, std::span<const uint32_t> chunk_entries,
+LevelWriter::LevelWriter(std::span<const uint16_t> levels, std::span<const uint32_t> chunk_entries,
                          int minor)
-    : levels_(std::move(levels)) {
+    : levels_(levels) {
   if (levels_.empty()) return;
   uint16_t all = 0;
   for (uint16_t level : levels_) all |= level;

@@ -19,18 +19,18 @@
 
 namespace pennon::encoding {
 
-/// The levels of one stream of a page. Immutable.
+/// The levels of one stream of a page, which must outlive it. Immutable.
 class LevelWriter {
  public:
   /// No stream.
   LevelWriter() = default;
   /// Takes `levels`, which will be asked for in chunks of `chunk_entries` levels (their sum is
   /// levels.size(), unless there are none: no stream), for files of version 2.`minor`.
-  LevelWriter(std::vector<uint16_t> levels, std::span<const uint32_t> chunk_entries, int minor);
+  LevelWriter(std::span<const uint16_t> levels, std::span<const uint32_t> chunk_entries, int minor);
 
   bool has_levels() const { return !levels_.empty(); }
-  uint64_t size() const { return levels_.size(); }
-  uint16_t level(uint64_t i) const { return levels_[i]; }
+  /// Whether the chunks are raw words.
+  bool is_plain() const { return form_ == Form::kFlat; }
   /// The serialised CompressiveEncoding of the chunks; empty without levels.
   std::string encoding() const;
   /// Appends levels [first, first + count).
@@ -39,7 +39,7 @@ class LevelWriter {
  private:
   enum class Form { kFlat, kPacked, kRuns };
 
-  std::vector<uint16_t> levels_;
+  std::span<const uint16_t> levels_;
   Form form_ = Form::kFlat;
   int width_ = 0;
 };

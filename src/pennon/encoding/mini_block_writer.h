@@ -1,28 +1,42 @@
-// Writes a mini-block page: chunks of 2^k values (the last chunk holds the rest), each
+// Writes a mini-block page: values in chunks of a few KiB, each decoded as a unit.
 //
-//   [u16 level entries][u16 bytes of def levels, if any][bytes of each value buffer: u16 in 2.1,
-//   u32 in 2.2] then def levels and value buffers, each padded to 8 bytes
+//   chunk words         one a chunk: (chunk bytes / 8 - 1) << 4 | log2(values), 0 for the last; u16
+//                       in 2.1, u32 in 2.2
+//   chunks              [u16 level entries][u16 bytes of repetitions, if any][u16 bytes of
+//                       definitions, if any][u16 or u32 bytes of each value buffer], then these
+//                       buffers; each part starts at a multiple of 8
+//   dictionary items    if the values are indexes
+//   repetition index    with lists: two u64 a chunk, rows that end in it and entries behind the
+//                       last end
 //
-// and one word a chunk: (bytes / 8 - 1) << 4 | k, u16 in 2.1, u32 in 2.2; k = 0 in the last chunk.
-// The values come from chunk_encoder.h, a dictionary from dictionary_encoder.h. Source:
-// docs/format-notes.md, "MiniBlockLayout".
+// A chunk's levels end with the entry of its last value; the last chunk takes all that is left. The
+// values come from chunk_encoder.h. Source: docs/format-notes.md, "MiniBlockLayout".
 #pragma once
 
-#include <arrow/memory_pool.h>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
 #include <arrow/result.h>
 
+#include "pennon/encoding/chunk_encoder.h"
 #include "pennon/encoding/dictionary_encoder.h"
-#include "pennon/encoding/encoding_hints.h"
-#include "pennon/encoding/leaf_values.h"
 #include "pennon/encoding/page_encoder.h"
+#include "pennon/encoding/page_nesting.h"
 
 namespace pennon::encoding {
 
-/// Encodes `values` (not all null) for version 2.1 or 2.2. In 2.1 a value so large that two of them
-/// do not fit a chunk of 32 KiB is a kUnsupported error. With a `dictionary`, which may be null,
-/// the values are indexes.
-arrow::Result<EncodedPage> EncodeMiniBlock(const LeafValues& values,
-                                           const EncodedDictionary* dictionary,
-                                           const PageOptions& options, arrow::MemoryPool* pool);
+/// Gives the values of a page cut into chunks of at most `max_chunk_values`, a power of two of 2 or
+/// more.
+using ChunkSource = std::function<arrow::Result<EncodedChunks>(uint64_t max_chunk_values)>;
+
+/// Encodes a page of at least one value for files of version 2.`minor`. Nothing, if no division
+/// into chunks holds its values and levels: a chunk has at most 65,535 entries, 65,535 bytes of
+/// either level, and 32 KiB in 2.1. With a `dictionary`, which may be null, the values are indexes
+/// into its items.
+arrow::Result<std::optional<EncodedPage>> EncodeMiniBlock(const PageNesting& nesting,
+                                                          const ChunkSource& values,
+                                                          const EncodedDictionary* dictionary,
+                                                          int minor);
 
 }  // namespace pennon::encoding

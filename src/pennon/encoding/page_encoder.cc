@@ -2,13 +2,18 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "pennon/encoding/constant_writer.h"
 #include "pennon/encoding/dictionary_encoder.h"
 #include "pennon/encoding/full_zip_writer.h"
 #include "pennon/encoding/leaf_values.h"
+#include "pennon/encoding/level_writer.h"
 #include "pennon/encoding/mini_block_writer.h"
+#include "pennon/encoding/page_nesting.h"
 #include "pennon/encoding/v20/page_writer.h"
+#include "pennon/encoding/zip_encoder.h"
+#include "pennon/error.h"
 
 namespace pennon::encoding {
 namespace {
@@ -33,25 +38,88 @@ bool IsMiniBlock(const LeafValues& values, LayoutHint hint) {
   return LargestValue(values) < kFullZipBytes;
 }
 
-// With nulls a scalar page keeps 2 bytes of levels a value: more than small values bit-packed take.
-bool ScalarPays(const LeafValues& values) {
-  if (values.validity == nullptr) return true;
+// With levels a scalar page keeps 2 bytes an entry for each: more than small values bit-packed
+// take.
+bool ScalarPays(const LeafValues& values, const PageNesting& nesting) {
+  if (nesting.repetition.empty() && nesting.definition.empty()) return true;
   return values.type.kind == LeafKind::kVariable || values.type.bits_per_item > 64;
 }
 
+PageNesting FlatNesting(const LeafValues& values) {
+  PageNesting out;
+  const bool nullable = values.null_count > 0;
+  out.layers = {nullable ? wire::LayerKind::kNullableItem : wire::LayerKind::kAllValidItem};
+  if (!values.all_null()) out.definition = LevelsOfValidity(values.validity.get(), values.length);
+  out.entries = out.rows = out.slots = values.length;
+  out.max_visible = out.max_definition = nullable ? 1 : 0;
+  return out;
+}
+
+// One byte for each boolean, as full-zip wants them.
+arrow::Result<LeafValues> WidenBooleans(const LeafValues& values, arrow::MemoryPool* pool) {
+  LeafValues out = values;
+  out.type.bits_per_item = 8;
+  ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::Buffer> bytes,
+                        arrow::AllocateBuffer(static_cast<int64_t>(values.length), pool));
+  const uint8_t* bits = values.data->data();
+  for (uint64_t i = 0; i < values.length; ++i)
+    bytes->mutable_data()[i] = bits[i / 8] >> (i % 8) & 1;
+  out.data = std::move(bytes);
+  return out;
+}
+
+arrow::Result<EncodedPage> Zip(const LeafValues& values, const PageNesting& nesting,
+                               const PageOptions& options, arrow::MemoryPool* pool) {
+  if (values.type.is_boolean() && !values.type.is_list()) {
+    ARROW_ASSIGN_OR_RAISE(const LeafValues bytes, WidenBooleans(values, pool));
+    ARROW_ASSIGN_OR_RAISE(const EncodedRecords records, EncodeRecords(bytes, options, pool));
+    return EncodeFullZip(nesting, records, pool);
+  }
+  if (values.type.is_boolean()) {
+    return Unsupported(
+        "",
+        "Lists of booleans of this size, or with that many nulls around them, do not fit the "
+        "chunks of the storage version; write a newer one. Items a value: ",
+        values.type.items_per_slot);
+  }
+  ARROW_ASSIGN_OR_RAISE(const EncodedRecords records, EncodeRecords(values, options, pool));
+  return EncodeFullZip(nesting, records, pool);
+}
+
 }  // namespace
+
+arrow::Result<std::optional<EncodedPage>> EncodeNestedPage(const LeafValues& values,
+                                                           const PageNesting& nesting,
+                                                           const PageOptions& options,
+                                                           arrow::MemoryPool* pool) {
+  if (values.all_null()) return EncodeAllNull(nesting, options.minor);
+  if (options.minor >= 2 && ScalarPays(values, nesting) && IsConstant(values)) {
+    return EncodeScalar(nesting, values);
+  }
+  ARROW_ASSIGN_OR_RAISE(const std::optional<DictionaryValues> coded,
+                        TryDictionary(values, options, pool));
+  if (coded || IsMiniBlock(values, options.hints.layout)) {
+    const LeafValues& stored = coded ? coded->indexes : values;
+    ARROW_ASSIGN_OR_RAISE(auto page, EncodeMiniBlock(
+                                         nesting,
+                                         [&](uint64_t max_chunk_values) {
+                                           return EncodeChunks(stored, options, pool,
+                                                               max_chunk_values);
+                                         },
+                                         coded ? &coded->dictionary : nullptr, options.minor));
+    if (page) return page;
+    // Levels of entries without values are what splitting helps against.
+    if (nesting.rows > 1 && nesting.max_visible < nesting.max_definition) return std::nullopt;
+  }
+  return Zip(values, nesting, options, pool);
+}
 
 arrow::Result<EncodedPage> EncodePage(const LeafType& type, const arrow::ArrayData& values,
                                       const PageOptions& options, arrow::MemoryPool* pool) {
   ARROW_ASSIGN_OR_RAISE(LeafValues leaf, LeafValues::Make(type, values, pool));
   if (options.minor == 0) return EncodeV20Page(leaf, pool);
-  if (leaf.all_null()) return EncodeAllNull(leaf.length);
-  if (options.minor >= 2 && ScalarPays(leaf) && IsConstant(leaf)) return EncodeScalar(leaf);
-  ARROW_ASSIGN_OR_RAISE(const std::optional<DictionaryValues> coded,
-                        TryDictionary(leaf, options, pool));
-  if (coded) return EncodeMiniBlock(coded->indexes, &coded->dictionary, options, pool);
-  return IsMiniBlock(leaf, options.hints.layout) ? EncodeMiniBlock(leaf, nullptr, options, pool)
-                                                 : EncodeFullZip(leaf, options, pool);
+  ARROW_ASSIGN_OR_RAISE(auto page, EncodeNestedPage(leaf, FlatNesting(leaf), options, pool));
+  return *std::move(page);  // without lists nothing is split
 }
 
 }  // namespace pennon::encoding

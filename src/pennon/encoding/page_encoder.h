@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,9 @@
 
 namespace pennon::encoding {
 
+struct LeafValues;
+struct PageNesting;
+
 /// A page ready to be placed in a file.
 struct EncodedPage {
   std::vector<std::shared_ptr<arrow::Buffer>>
@@ -36,5 +40,12 @@ struct EncodedPage {
 /// layout of the version can hold are a kUnsupported error.
 arrow::Result<EncodedPage> EncodePage(const LeafType& type, const arrow::ArrayData& values,
                                       const PageOptions& options, arrow::MemoryPool* pool);
+
+/// Encodes the values of `nesting`'s visible entries (2.1, 2.2). Nothing, if the rows, more than
+/// one, must be split because their levels do not fit one page.
+arrow::Result<std::optional<EncodedPage>> EncodeNestedPage(const LeafValues& values,
+                                                           const PageNesting& nesting,
+                                                           const PageOptions& options,
+                                                           arrow::MemoryPool* pool);
 
 }  // namespace pennon::encoding

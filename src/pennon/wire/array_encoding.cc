@@ -258,6 +258,11 @@ arrow::Result<std::string> BodyOf(const ArrayEncoding& node) {
   }
   std::string bytes;
   protozero::pbf_writer writer(bytes);
+  if (node.kind == ArrayEncodingKind::kPackedStruct) {
+    for (const std::string& child : children) writer.add_message(1, child);
+    writer.add_message(2, BufferMessage(node.buffer));
+    return bytes;
+  }
   const bool is_list = node.kind == ArrayEncodingKind::kFixedSizeList;
   if (is_list) AddNumber(&writer, 1, node.dimension);
   if (node.kind == ArrayEncodingKind::kBitpacked ||
@@ -330,8 +335,7 @@ arrow::Result<ArrayEncoding> ParseArrayEncoding(std::string_view bytes, std::str
 }
 
 arrow::Result<std::string> SerializeArrayEncoding(const ArrayEncoding& encoding) {
-  if (encoding.kind > ArrayEncodingKind::kBitpackedForNonNeg ||
-      encoding.kind == ArrayEncodingKind::kPackedStruct) {
+  if (encoding.kind > ArrayEncodingKind::kBitpackedForNonNeg) {
     return Unsupported("", "Page encoding is not written: ", ArrayEncodingName(encoding.kind));
   }
   ARROW_ASSIGN_OR_RAISE(const std::string body, BodyOf(encoding));
@@ -372,6 +376,28 @@ ArrayEncoding MakeBinary(ArrayEncoding indices, ArrayEncoding bytes, uint64_t nu
   node.children.push_back(std::move(indices));
   node.children.push_back(std::move(bytes));
   return node;
+}
+
+ArrayEncoding MakeList(ArrayEncoding offsets, uint64_t null_adjustment, uint64_t num_items) {
+  ArrayEncoding node{
+      .kind = ArrayEncodingKind::kList, .null_adjustment = null_adjustment, .num_items = num_items};
+  node.children.push_back(std::move(offsets));
+  return node;
+}
+
+ArrayEncoding MakeSimpleStruct() { return {.kind = ArrayEncodingKind::kSimpleStruct}; }
+
+ArrayEncoding MakeDictionary(ArrayEncoding indices, ArrayEncoding items, uint64_t num_items) {
+  ArrayEncoding node{.kind = ArrayEncodingKind::kDictionary, .num_items = num_items};
+  node.children.push_back(std::move(indices));
+  node.children.push_back(std::move(items));
+  return node;
+}
+
+ArrayEncoding MakePackedStruct(std::vector<ArrayEncoding> children, uint32_t page_buffer) {
+  return {.kind = ArrayEncodingKind::kPackedStruct,
+          .buffer = {.index = page_buffer},
+          .children = std::move(children)};
 }
 
 }  // namespace pennon::wire

@@ -68,7 +68,8 @@ struct ArrayEncoding {
 
   /// Nullable {values}, {validity, values} or {}; FixedSizeList {items}; List {offsets}; Binary
   /// {indices, bytes}; Dictionary {indices, items}; Fsst {binary}; FixedSizeBinary {bytes}. Empty
-  /// for the others: the children that a PackedStruct lists say nothing that its schema does not.
+  /// for the others. A PackedStruct lists its children when it is written; what is read drops them,
+  /// they say nothing that its schema does not.
   std::vector<ArrayEncoding> children;
 
   bool operator==(const ArrayEncoding&) const = default;
@@ -80,7 +81,7 @@ arrow::Result<ArrayEncoding> ParseArrayEncoding(std::string_view bytes, std::str
 
 /// Writes `encoding`, whose kinds are those up to kFixedSizeBinary that have all their facts in
 /// ArrayEncoding: Flat, Nullable, FixedSizeList, List, SimpleStruct, Binary, Dictionary, Fsst,
-/// Bitpacked, FixedSizeBinary and BitpackedForNonNeg.
+/// PackedStruct, Bitpacked, FixedSizeBinary and BitpackedForNonNeg.
 arrow::Result<std::string> SerializeArrayEncoding(const ArrayEncoding& encoding);
 
 /// Builds the nodes that are written.
@@ -90,5 +91,10 @@ ArrayEncoding MakeSomeNulls(ArrayEncoding validity, ArrayEncoding values);
 ArrayEncoding MakeAllNulls();
 ArrayEncoding MakeFixedSizeList(uint64_t dimension, ArrayEncoding items);
 ArrayEncoding MakeBinary(ArrayEncoding indices, ArrayEncoding bytes, uint64_t null_adjustment);
+ArrayEncoding MakeList(ArrayEncoding offsets, uint64_t null_adjustment, uint64_t num_items);
+ArrayEncoding MakeSimpleStruct();
+ArrayEncoding MakeDictionary(ArrayEncoding indices, ArrayEncoding items, uint64_t num_items);
+/// `children` are one for each child, of the rows in `page_buffer`.
+ArrayEncoding MakePackedStruct(std::vector<ArrayEncoding> children, uint32_t page_buffer);
 
 }  // namespace pennon::wire

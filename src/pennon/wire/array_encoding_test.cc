@@ -65,6 +65,11 @@ TEST(ArrayEncodingTest, PackedStructNamesItsBuffer) {
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(parsed->kind, ArrayEncodingKind::kPackedStruct);
   EXPECT_EQ(parsed->buffer.index, 5u);
+  const ArrayEncoding written = MakePackedStruct({MakeFlat(16, 0), MakeFlat(8, 0)}, 5);
+  const std::string bytes = *SerializeArrayEncoding(written);
+  EXPECT_EQ(bytes, Bytes({0x4a, 0x14, 0x0a, 0x06, 0x0a, 0x04, 0x08, 0x10, 0x12, 0x00, 0x0a,
+                          0x06, 0x0a, 0x04, 0x08, 0x08, 0x12, 0x00, 0x12, 0x02, 0x08, 0x05}));
+  EXPECT_EQ(ParseArrayEncoding(bytes, "f")->buffer.index, 5u);
 }
 
 TEST(ArrayEncodingTest, KindsOfLaterVersionsAreNamed) {

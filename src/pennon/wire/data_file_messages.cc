@@ -30,11 +30,13 @@ void AddPage(protozero::pbf_writer* column, const PageEntry& page,
 }  // namespace
 
 std::string WriteColumnMetadata(std::span<const PageEntry> pages,
-                                const std::string& encoding_message) {
+                                const std::string& encoding_message, ColumnKind kind) {
   std::string out;
   protozero::pbf_writer writer(out);
-  // ColumnEncoding{values: Empty}
-  AddDirect(&writer, 1, "lance.encodings.ColumnEncoding", std::string("\x0a\x00", 2));
+  // ColumnEncoding{values: Empty}, or {blob: Blob{inner: that}}
+  std::string column("\x0a\x00", 2);
+  if (kind == ColumnKind::kBlobPlaces) column = std::string("\x1a\x04\x0a\x02", 4) + column;
+  AddDirect(&writer, 1, "lance.encodings.ColumnEncoding", column);
   for (const PageEntry& page : pages) AddPage(&writer, page, encoding_message);
   return out;
 }

@@ -20,10 +20,17 @@ struct PageEntry {
   uint64_t priority = 0;                 ///< top-level row of the first value; 0 throughout in 2.0
 };
 
-/// Writes the ColumnMetadata of an ordinary column. `encoding_message` is the full name of the
+/// What a column's pages hold.
+enum class ColumnKind {
+  kValues,
+  kBlobPlaces,  ///< 2.0: position and size of values that lie outside the pages
+};
+
+/// Writes the ColumnMetadata of a column. `encoding_message` is the full name of the
 /// message that the pages' `encoding` holds.
 std::string WriteColumnMetadata(std::span<const PageEntry> pages,
-                                const std::string& encoding_message);
+                                const std::string& encoding_message,
+                                ColumnKind kind = ColumnKind::kValues);
 
 /// Writes a FileDescriptor: the file's fields in pre-order and the length of its longest column.
 std::string WriteFileDescriptor(std::span<const FieldMessage> fields, uint64_t length);

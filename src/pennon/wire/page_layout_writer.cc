@@ -13,10 +13,12 @@ enum : uint32_t {
   kInlineBitpacking = 5,
   kRle = 8,
   kFixedSizeList = 11,
+  kPackedStruct = 12,
+  kVariablePackedStruct = 13,
 };
 
 // Members of PageLayout.
-enum : uint32_t { kMiniBlock = 1, kConstant = 2, kFullZip = 3 };
+enum : uint32_t { kMiniBlock = 1, kConstant = 2, kFullZip = 3, kBlob = 4 };
 
 std::string Wrap(uint32_t member, const std::string& body) {
   std::string out;
@@ -85,6 +87,27 @@ std::string WriteFixedSizeList(uint64_t items, bool has_validity, std::string_vi
   return Wrap(kFixedSizeList, body);
 }
 
+std::string WritePackedStruct(const std::vector<uint64_t>& bits_per_value) {
+  std::string body;
+  protozero::pbf_writer writer(body);
+  uint64_t sum = 0;
+  for (uint64_t bits : bits_per_value) sum += bits;
+  writer.add_packed_uint64(1, bits_per_value.begin(), bits_per_value.end());
+  AddMessage(&writer, 2, WriteFlat(sum));
+  return Wrap(kPackedStruct, body);
+}
+
+std::string WriteVariablePackedStruct(const std::vector<PackedChild>& children) {
+  std::string body;
+  protozero::pbf_writer writer(body);
+  for (const PackedChild& child : children) {
+    protozero::pbf_writer field(writer, 1);
+    AddMessage(&field, 1, child.values);
+    field.add_uint64(child.is_variable ? 3 : 2, child.bits);  // members of a oneof: never left out
+  }
+  return Wrap(kVariablePackedStruct, body);
+}
+
 std::string WriteMiniBlockPage(const MiniBlockMessage& message) {
   std::string body;
   protozero::pbf_writer writer(body);
@@ -95,6 +118,7 @@ std::string WriteMiniBlockPage(const MiniBlockMessage& message) {
   AddNumber(&writer, 5, message.num_dictionary_items);
   AddLayers(&writer, 6, message.layers);
   AddNumber(&writer, 7, message.num_buffers);
+  AddNumber(&writer, 8, message.repetition_index_depth);
   AddNumber(&writer, 9, message.num_items);
   if (message.has_large_chunk) writer.add_bool(10, true);
   return Wrap(kMiniBlock, body);
@@ -114,12 +138,24 @@ std::string WriteFullZipPage(const FullZipMessage& message) {
   return Wrap(kFullZip, body);
 }
 
-std::string WriteConstantPage(const std::vector<LayerKind>& layers, std::string_view inline_value) {
+std::string WriteConstantPage(const ConstantMessage& message) {
   std::string body;
   protozero::pbf_writer writer(body);
-  AddLayers(&writer, 5, layers);
-  if (!inline_value.empty()) writer.add_bytes(6, inline_value.data(), inline_value.size());
+  AddLayers(&writer, 5, message.layers);
+  if (!message.inline_value.empty()) writer.add_bytes(6, message.inline_value);
+  if (!message.rep_compression.empty()) writer.add_message(7, message.rep_compression);
+  if (!message.def_compression.empty()) writer.add_message(8, message.def_compression);
+  AddNumber(&writer, 9, message.num_rep_values);
+  AddNumber(&writer, 10, message.num_def_values);
   return Wrap(kConstant, body);
+}
+
+std::string WriteBlobPage(const std::string& inner, const std::vector<LayerKind>& layers) {
+  std::string body;
+  protozero::pbf_writer writer(body);
+  writer.add_message(1, inner);
+  AddLayers(&writer, 2, layers);
+  return Wrap(kBlob, body);
 }
 
 }  // namespace pennon::wire

@@ -23,6 +23,18 @@ std::string WriteOutOfLineBitpacking(uint64_t bits, uint64_t width);
 std::string WriteRle(uint64_t bits);
 /// Writes a CompressiveEncoding of lists of `items` values each, encoded as `values` says.
 std::string WriteFixedSizeList(uint64_t items, bool has_validity, std::string_view values);
+/// Writes a CompressiveEncoding of rows of plain values, each of as many bits as `bits_per_value`
+/// says.
+std::string WritePackedStruct(const std::vector<uint64_t>& bits_per_value);
+
+/// One child of a VariablePackedStruct.
+struct PackedChild {
+  std::string values;        ///< CompressiveEncoding of its values, each by itself
+  uint64_t bits = 0;         ///< of a value, or of a value's length
+  bool is_variable = false;  ///< whether `bits` is that of a length
+};
+/// Writes a CompressiveEncoding of rows some of whose values have a length of their own (2.2).
+std::string WriteVariablePackedStruct(const std::vector<PackedChild>& children);
 
 /// Fields of a MiniBlockLayout; an empty encoding is absent.
 struct MiniBlockMessage {
@@ -33,6 +45,7 @@ struct MiniBlockMessage {
   uint64_t num_dictionary_items = 0;
   std::vector<LayerKind> layers;
   uint64_t num_buffers = 1;
+  uint64_t repetition_index_depth = 0;
   uint64_t num_items = 0;
   bool has_large_chunk = false;
 };
@@ -49,10 +62,21 @@ struct FullZipMessage {
   std::vector<LayerKind> layers;
 };
 
+/// Fields of a ConstantLayout.
+struct ConstantMessage {
+  std::vector<LayerKind> layers;
+  std::string inline_value;     ///< the bytes of the scalar, or empty for none
+  std::string rep_compression;  ///< empty: raw words
+  std::string def_compression;
+  uint64_t num_rep_values = 0;  ///< if compressed
+  uint64_t num_def_values = 0;
+};
+
 /// Writes a PageLayout of each kind.
 std::string WriteMiniBlockPage(const MiniBlockMessage& message);
 std::string WriteFullZipPage(const FullZipMessage& message);
-/// `inline_value` is the bytes of the scalar, or empty for none.
-std::string WriteConstantPage(const std::vector<LayerKind>& layers, std::string_view inline_value);
+std::string WriteConstantPage(const ConstantMessage& message);
+/// `inner` is the PageLayout of the page that says where the blobs lie.
+std::string WriteBlobPage(const std::string& inner, const std::vector<LayerKind>& layers);
 
 }  // namespace pennon::wire

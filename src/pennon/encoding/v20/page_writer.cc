@@ -59,16 +59,16 @@ arrow::Result<ArrayEncoding> EncodeStrings(const LeafValues& values, EncodedPage
 
 }  // namespace
 
+arrow::Result<ArrayEncoding> V20Node(const LeafValues& values, EncodedPage* page,
+                                     arrow::MemoryPool* pool) {
+  if (values.all_null()) return wire::MakeAllNulls();
+  if (values.type.kind == LeafKind::kFixed) return EncodeFixed(values, page);
+  return EncodeStrings(values, page, pool);
+}
+
 arrow::Result<EncodedPage> EncodeV20Page(const LeafValues& values, arrow::MemoryPool* pool) {
   EncodedPage page{.length = values.length};
-  ArrayEncoding root;
-  if (values.all_null()) {
-    root = wire::MakeAllNulls();
-  } else if (values.type.kind == LeafKind::kFixed) {
-    root = EncodeFixed(values, &page);
-  } else {
-    ARROW_ASSIGN_OR_RAISE(root, EncodeStrings(values, &page, pool));
-  }
+  ARROW_ASSIGN_OR_RAISE(const ArrayEncoding root, V20Node(values, &page, pool));
   ARROW_ASSIGN_OR_RAISE(page.encoding, wire::SerializeArrayEncoding(root));
   return page;
 }

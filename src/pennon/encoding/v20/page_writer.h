@@ -13,10 +13,14 @@
 
 #include "pennon/encoding/leaf_values.h"
 #include "pennon/encoding/page_encoder.h"
+#include "pennon/wire/array_encoding.h"
 
 namespace pennon::encoding {
 
 /// Encodes `values` as a 2.0 page. Buffers may borrow from the values.
 arrow::Result<EncodedPage> EncodeV20Page(const LeafValues& values, arrow::MemoryPool* pool);
+/// Adds the buffers of `values` to `page` and gives the node that describes them.
+arrow::Result<wire::ArrayEncoding> V20Node(const LeafValues& values, EncodedPage* page,
+                                           arrow::MemoryPool* pool);
 
 }  // namespace pennon::encoding
