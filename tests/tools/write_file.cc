@@ -2,8 +2,9 @@
 //
 //   write_file VERSION SKIP OUT.lance IN.arrow...
 //
-// Each IN gives its columns, of its own length. SKIP rows are cut off both ends of every column, so
-// that the writer gets slices.
+// Prints the fields that own a column and their columns: one line `FIELD COLUMN` each. Each IN
+// gives its columns, of its own length. SKIP rows are cut off both ends of every column, so that
+// the writer gets slices.
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -16,7 +17,7 @@
 #include <arrow/type.h>
 
 #include "pennon/file/writer.h"
-#include "pennon/schema/logical_type.h"
+#include "pennon/schema/field_tree.h"
 
 namespace {
 
@@ -25,15 +26,12 @@ arrow::Status AddColumns(const std::string& path, int64_t skip, std::vector<penn
   ARROW_ASSIGN_OR_RAISE(auto file, arrow::io::ReadableFile::Open(path));
   ARROW_ASSIGN_OR_RAISE(auto reader, arrow::ipc::RecordBatchFileReader::Open(file));
   ARROW_ASSIGN_OR_RAISE(auto table, reader->ToTable());
+  // Ids go on where the last file ended, in pre-order over all fields.
+  const auto used = pennon::schema::FlattenFields(*fields).size();
+  ARROW_ASSIGN_OR_RAISE(pennon::Schema schema,
+                        pennon::schema::FromArrow(*table->schema(), static_cast<int32_t>(used)));
   for (int i = 0; i < table->num_columns(); ++i) {
-    const auto& arrow_field = table->schema()->field(i);
-    pennon::Field field;
-    field.name = arrow_field->name();
-    field.id = static_cast<int32_t>(fields->size());
-    field.logical_type = pennon::schema::LogicalTypeOf(*arrow_field->type());
-    field.nullable = arrow_field->nullable();
-    field.type = arrow_field->type();
-    fields->push_back(std::move(field));
+    fields->push_back(std::move(schema.fields[static_cast<size_t>(i)]));
     sources->push_back(table->column(i)->Slice(skip, table->num_rows() - 2 * skip));
   }
   return arrow::Status::OK();
@@ -53,6 +51,8 @@ arrow::Status Run(int argc, char** argv) {
     }
   }
   ARROW_ASSIGN_OR_RAISE(pennon::file::WrittenFile written, writer->Finish());
+  for (size_t i = 0; i < written.fields.size(); ++i)
+    std::cout << written.fields[i] << " " << written.column_indices[i] << "\n";
   std::ofstream out(argv[3], std::ios::binary);
   out.write(written.bytes.data(), static_cast<std::streamsize>(written.bytes.size()));
   return out.good() ? arrow::Status::OK() : arrow::Status::IOError("cannot write ", argv[3]);

@@ -25,7 +25,7 @@ struct Extent {
   uint64_t size;
 };
 
-Extent Place(const std::string& part, std::string* out) {
+Extent AppendPart(const std::string& part, std::string* out) {
   const Extent extent{out->size(), part.size()};
   out->append(part);
   return extent;
@@ -40,24 +40,38 @@ void AppendTable(const std::vector<Extent>& extents, std::string* out) {
 
 }  // namespace
 
+void ContainerWriter::Reserve(size_t bytes) {
+  const size_t needed = bytes_.size() + bytes + kTailRoom;
+  if (needed > bytes_.capacity()) bytes_.reserve(std::max(needed, 2 * bytes_.capacity()));
+}
+
+// Appends `size` bytes and the padding behind them.
+uint64_t ContainerWriter::Place(const uint8_t* data, size_t size) {
+  const uint64_t at = bytes_.size();
+  if (size > 0) bytes_.append(reinterpret_cast<const char*>(data), size);
+  bytes_.append((kAlignment - bytes_.size() % kAlignment) % kAlignment, kPadding);
+  return at;
+}
+
+uint64_t ContainerWriter::AddBytes(std::span<const uint8_t> bytes) {
+  Reserve(bytes.size() + kAlignment);
+  return Place(bytes.data(), bytes.size());
+}
+
 void ContainerWriter::AddPage(size_t column, const encoding::EncodedPage& page,
                               uint64_t first_row) {
   wire::PageEntry entry;
   entry.length = page.length;
   entry.encoding = page.encoding;
   entry.priority = version_.minor == 0 ? 0 : first_row;
-  size_t needed = bytes_.size() + kTailRoom;
+  size_t needed = 0;
   for (const auto& buffer : page.buffers)
     needed += static_cast<size_t>(buffer->size()) + kAlignment;
-  if (needed > bytes_.capacity()) bytes_.reserve(std::max(needed, 2 * bytes_.capacity()));
+  Reserve(needed);
   for (const auto& buffer : page.buffers) {
-    entry.buffer_offsets.push_back(bytes_.size());
-    entry.buffer_sizes.push_back(static_cast<uint64_t>(buffer->size()));
-    if (buffer->size() > 0) {
-      bytes_.append(reinterpret_cast<const char*>(buffer->data()),
-                    static_cast<size_t>(buffer->size()));
-    }
-    bytes_.append((kAlignment - bytes_.size() % kAlignment) % kAlignment, kPadding);
+    const size_t size = static_cast<size_t>(buffer->size());
+    entry.buffer_offsets.push_back(Place(size > 0 ? buffer->data() : nullptr, size));
+    entry.buffer_sizes.push_back(size);
   }
   columns_[column].push_back(std::move(entry));
 }
@@ -66,11 +80,12 @@ std::string ContainerWriter::Finish(std::span<const Field> fields, uint64_t leng
   const std::string message =
       version_.minor == 0 ? "lance.encodings.ArrayEncoding" : "lance.encodings21.PageLayout";
   const Extent descriptor =
-      Place(wire::WriteFileDescriptor(schema::FlattenFields(fields), length), &bytes_);
+      AppendPart(wire::WriteFileDescriptor(schema::FlattenFields(fields), length), &bytes_);
   const uint64_t metadata_start = bytes_.size();
   std::vector<Extent> column_extents;
-  for (const auto& pages : columns_) {
-    column_extents.push_back(Place(wire::WriteColumnMetadata(pages, message), &bytes_));
+  for (size_t i = 0; i < columns_.size(); ++i) {
+    column_extents.push_back(
+        AppendPart(wire::WriteColumnMetadata(columns_[i], message, kinds_[i]), &bytes_));
   }
   const uint64_t column_table = bytes_.size();
   AppendTable(column_extents, &bytes_);

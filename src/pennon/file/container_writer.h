@@ -26,11 +26,16 @@ namespace pennon::file {
 class ContainerWriter {
  public:
   ContainerWriter(size_t num_columns, FileVersion version)
-      : version_(version), columns_(num_columns) {}
+      : version_(version), columns_(num_columns), kinds_(num_columns) {}
 
   /// Places the buffers of `page`, the next of column `column`, whose first value is row
   /// `first_row`.
   void AddPage(size_t column, const encoding::EncodedPage& page, uint64_t first_row);
+
+  /// Places bytes that no page lists, and gives where they are.
+  uint64_t AddBytes(std::span<const uint8_t> bytes);
+  /// Says that the pages of `column` hold the places of blobs (2.0).
+  void SetBlobPlaces(size_t column) { kinds_[column] = wire::ColumnKind::kBlobPlaces; }
 
   /// Writes all that follows the pages and gives the file. `fields` are described, `length` is that
   /// of the longest column. Called once.
@@ -38,7 +43,11 @@ class ContainerWriter {
 
  private:
   FileVersion version_;
+  void Reserve(size_t bytes);
+  uint64_t Place(const uint8_t* data, size_t size);
+
   std::vector<std::vector<wire::PageEntry>> columns_;
+  std::vector<wire::ColumnKind> kinds_;
   std::string bytes_;
 };
 

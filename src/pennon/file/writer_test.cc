@@ -13,6 +13,8 @@
 #include <gtest/gtest.h>
 
 #include "pennon/error.h"
+#include "pennon/file/column_owners.h"
+#include "pennon/schema/field_tree.h"
 #include "pennon/schema/logical_type.h"
 
 namespace pennon::file {
@@ -174,12 +176,32 @@ TEST(FileWriterTest, NamesFieldsAndColumns) {
             Hex("01 00 00 00 02 00 00 00 02 00 02 00") + "LANC");
 }
 
+TEST(FileWriterTest, NamesTheOwnersOfNestedColumns) {
+  const auto point = arrow::struct_(
+      {arrow::field("x", arrow::int32()), arrow::field("l", arrow::list(arrow::utf8()))});
+  const auto schema = schema::FromArrow(
+      *arrow::schema({arrow::field("a", arrow::int8()), arrow::field("p", point)}), 3);
+  // Ids: a 3, p 4, x 5, l 6, item 7.
+  auto later = FileWriter::Make(schema->fields, {2, 1}).ValueOrDie();
+  EXPECT_THAT(later->Finish()->fields, ElementsAre(3, 5, 7));
+  auto first = FileWriter::Make(schema->fields, {2, 0}).ValueOrDie();
+  const WrittenFile file = first->Finish().ValueOrDie();
+  EXPECT_THAT(file.fields, ElementsAre(3, 4, 5, 6, 7));
+  EXPECT_THAT(file.column_indices, ElementsAre(0, 1, 2, 3, 4));
+  std::vector<int32_t> owners = ColumnOwners(schema->fields[1], {2, 0});
+  EXPECT_THAT(owners, ElementsAre(4, 5, 6, 7));
+}
+
 TEST(FileWriterTest, RefusesWhatItCannotWrite) {
-  const auto made = FileWriter::Make(
-      {MakeField("st", arrow::struct_({arrow::field("x", arrow::int32())}))}, {2, 2});
+  const auto map = schema::FromArrow(
+      *arrow::schema({arrow::field("m", arrow::map(arrow::utf8(), arrow::int32()))}));
+  const auto made = FileWriter::Make(map->fields, {2, 1});
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(GetErrorDetail(made.status())->kind(), ErrorKind::kUnsupported);
-  EXPECT_THAT(made.status().message(), HasSubstr("st"));
+  EXPECT_THAT(made.status().message(), HasSubstr("Maps need storage version 2.2, column: m"));
+  const auto lost = FileWriter::Make(
+      {MakeField("st", arrow::struct_({arrow::field("x", arrow::int32())}))}, {2, 2});
+  EXPECT_THAT(lost.status().message(), HasSubstr("not the children of its type, column: st"));
   EXPECT_FALSE(FileWriter::Make({MakeField("a", arrow::int32())}, {2, 3}).ok());
 
   Field strict = MakeField("a", arrow::int32());
