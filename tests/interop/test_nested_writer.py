@@ -85,6 +85,16 @@ def test_fixed_size_lists_of_structs(nulls, length, tmp_path):
         assert differing(path, table.select([name]).slice(SKIP, length)) == []
 
 
+@pytest.mark.parametrize("version", ["2.1", "2.2"])
+@pytest.mark.parametrize("nulls", SHARES)
+def test_full_zip_pages_on_request(version, nulls, tmp_path):
+    table = source(version, types_of(version), 700, SHARES[nulls], 5)
+    hint = {"lance-encoding:structural-encoding": "fullzip"}
+    table = pa.table(table.columns, pa.schema([field.with_metadata(hint) for field in table.schema]))
+    path = write(version, [table], tmp_path)
+    assert differing(path, table.slice(SKIP, 700)) == []
+
+
 @pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
 @pytest.mark.parametrize("seed", range(12))
 def test_random_schemas(version, seed, tmp_path):
