@@ -8,6 +8,7 @@
 
 #include <arrow/util/bit_util.h>
 
+#include "pennon/encoding/constant_nested.h"
 #include "pennon/encoding/levels.h"
 #include "pennon/error.h"
 
@@ -204,10 +205,10 @@ class ConstantDecoder : public PageDecoder {
 
 arrow::Result<std::shared_ptr<const PageDecoder>> MakeConstantDecoder(
     const PageDescription& page, const wire::ConstantLayout& layout, const LeafType& type) {
+  if (layout.layers.size() != 1) return MakeConstantNestedDecoder(page, layout, type);
   ConstantFacts facts;
   facts.type = type;
   ARROW_ASSIGN_OR_RAISE(facts.limits, LevelLimits::Make(layout.layers));
-  if (facts.limits.layers != 1) return Unsupported("", "constant pages of nested columns");
   const size_t count = page.buffers.size();
   if (count > 3 || (layout.inline_value && count != 0 && count != 2)) {
     return Corrupt("", "a constant page has a wrong number of buffers: found ", count);
@@ -231,7 +232,7 @@ arrow::Result<std::shared_ptr<const PageDecoder>> MakeConstantDecoder(
     const PageBuffer& rep = page.buffers[count - 2];
     const PageBuffer& def = page.buffers[count - 1];
     if (rep.size != 0)
-      return Unsupported("", "constant pages with repetition levels are not supported yet");
+      return Corrupt("", "a page without lists has repetition levels: ", rep.size, " bytes");
     if (layout.definition)
       return Unsupported("", "constant pages with encoded levels next to a value");
     if (def.size != 0) {

@@ -7,6 +7,7 @@
 #include <arrow/util/bitmap_ops.h>
 
 #include "pennon/encoding/block_values.h"
+#include "pennon/encoding/full_zip_nested.h"
 #include "pennon/encoding/full_zip_records.h"
 #include "pennon/encoding/levels.h"
 #include "pennon/error.h"
@@ -206,6 +207,7 @@ arrow::Result<std::shared_ptr<const PageDecoder>> MakeFullZipFixedDecoder(
 
 arrow::Result<std::shared_ptr<const PageDecoder>> MakeFullZipDecoder(
     const PageDescription& page, const wire::FullZipLayout& layout, const LeafType& type) {
+  if (layout.layers.size() != 1) return MakeFullZipNestedDecoder(page, layout, type);
   if (layout.num_items != page.length || layout.num_visible_items != page.length) {
     return Corrupt("", "a full-zip page has another number of records than rows: expected ",
                    page.length, ", found ", layout.num_items, ", visible ",

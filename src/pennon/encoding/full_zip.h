@@ -14,7 +14,7 @@
 //                     Variable: the value. Fsst: the value coded. General: each value compressed on
 //                     its own
 //
-// Source: docs/format-notes.md, "FullZipLayout". Pages with repetition levels are not read yet.
+// Source: docs/format-notes.md, "FullZipLayout". Pages of nested columns: full_zip_nested.h.
 #pragma once
 
 #include <memory>

@@ -9,9 +9,9 @@ namespace pennon::encoding {
 
 arrow::Result<ControlWords> ControlWords::Make(const wire::FullZipLayout& layout) {
   ARROW_ASSIGN_OR_RAISE(const LevelLimits limits, LevelLimits::Make(layout.layers));
-  if (limits.layers != 1) return Unsupported("", "full-zip pages of nested columns");
+  ARROW_RETURN_NOT_OK(limits.ExpectFlat());
   if (layout.bits_rep != 0)
-    return Unsupported("", "full-zip pages with repetition levels are not supported yet");
+    return Corrupt("", "a page without lists has repetition levels: ", layout.bits_rep, " bits");
   if (layout.bits_def > 16)
     return Corrupt("", "definition levels have at most 16 bits, found ", layout.bits_def);
   ControlWords out;
