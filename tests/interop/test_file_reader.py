@@ -60,7 +60,7 @@ def is_refused(field, version):
     t = field.type
     if is_plain_fixed_size_list(t):
         return is_refused(t.value_field, version)
-    if is_blob(field) or is_packed(field) or pa.types.is_dictionary(t) or (version == "2.0" and has_levels(t)):
+    if version == "2.0" and (is_blob(field) or pa.types.is_dictionary(t) or has_levels(t)):
         return True
     return any(is_refused(child, version) for child in child_fields(t))
 
@@ -168,6 +168,8 @@ def check_column(path, schema, index, column, expected, folder):
 def check_file(path, schema, version, folder, read_expected):
     """Reads every column of a file; those of types not read yet must be refused by name."""
     for index, (field, column) in enumerate(zip(schema, first_columns(schema, version))):
+        if is_blob(field) and version != "2.0":
+            continue  # the reference library gives descriptors here: test_leaf_reader.py compares the bytes
         if is_refused(field, version):
             [(verdict, _)], _ = run_tool(path, schema, [(index, column, "all", [])], folder)
             assert verdict.startswith("unsupported"), verdict

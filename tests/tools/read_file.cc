@@ -23,6 +23,7 @@
 #include <arrow/ipc/writer.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
+#include <arrow/util/key_value_metadata.h>
 
 #include "pennon/error.h"
 #include "pennon/file/column_owners.h"
@@ -125,8 +126,10 @@ arrow::Status Run(char** argv) {
   const auto counter = std::make_shared<pennon::IoCounter>();
   const auto store = pennon::MakeLocalStore();
   ARROW_ASSIGN_OR_RAISE(auto file, store->Open(argv[1], {}, counter));
+  const auto open_other = [&](const std::string& path) { return store->Open(path, {}, counter); };
   ARROW_ASSIGN_OR_RAISE(
-      auto reader, pennon::file::FileReader::Open(std::move(file), arrow::default_memory_pool()));
+      auto reader,
+      pennon::file::FileReader::Open(std::move(file), arrow::default_memory_pool(), open_other));
   std::string line;
   for (size_t i = 0; std::getline(std::cin, line); ++i) {
     const arrow::Status status =

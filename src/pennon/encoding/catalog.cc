@@ -1,7 +1,10 @@
 #include "pennon/encoding/catalog.h"
 
+#include <utility>
 #include <variant>
+#include <vector>
 
+#include "pennon/encoding/blob.h"
 #include "pennon/encoding/constant.h"
 #include "pennon/encoding/full_zip.h"
 #include "pennon/encoding/mini_block.h"
@@ -36,6 +39,8 @@ constexpr CatalogEntry kCatalog[] = {
      .mini_block = true,
      .per_value = true,
      .block = true},
+    {.name = "PackedStruct", .file = "packed_struct.h", .mini_block = true, .per_value = true},
+    {.name = "VariablePackedStruct", .file = "packed_struct.h", .per_value = true},
 };
 
 }  // namespace
@@ -47,11 +52,12 @@ arrow::Result<std::unique_ptr<NestedPageRead>> PageDecoder::StartNested(
 
 std::span<const CatalogEntry> Catalog() { return kCatalog; }
 
-arrow::Result<std::shared_ptr<const PageDecoder>> MakePageDecoder(const PageDescription& page,
-                                                                  const LeafType& type) {
-  if (page.minor == 0) return MakeV20Decoder(page, type);
-  ARROW_ASSIGN_OR_RAISE(const wire::PageLayout layout,
-                        wire::ParsePageLayout(page.encoding, page.path));
+namespace {
+
+using DecoderResult = arrow::Result<std::shared_ptr<const PageDecoder>>;
+
+DecoderResult MakeLayoutDecoder(const PageDescription& page, const wire::PageLayout& layout,
+                                const LeafType& type) {
   if (const auto* mini_block = std::get_if<wire::MiniBlockLayout>(&layout.layout)) {
     return MakeMiniBlockDecoder(page, *mini_block, type);
   }
@@ -61,7 +67,27 @@ arrow::Result<std::shared_ptr<const PageDecoder>> MakePageDecoder(const PageDesc
   if (const auto* full_zip = std::get_if<wire::FullZipLayout>(&layout.layout)) {
     return MakeFullZipDecoder(page, *full_zip, type);
   }
-  return Unsupported(page.path, "blob pages are not supported yet");
+  return Corrupt(page.path, "a blob page in a column that is not a blob column or in another one");
+}
+
+DecoderResult MakeBlobLayoutDecoder(const PageDescription& page, const wire::PageLayout& layout) {
+  const auto* const positions = std::get_if<wire::BlobLayout>(&layout.layout);
+  const BlobForm form = positions != nullptr ? BlobForm::kPositions : BlobForm::kDescriptors;
+  ARROW_ASSIGN_OR_RAISE(auto descriptors,
+                        MakeLayoutDecoder(page, positions != nullptr ? *positions->inner : layout,
+                                          DescriptorType(form)));
+  auto layers = std::visit([](const auto& of_kind) { return of_kind.layers; }, layout.layout);
+  return MakeBlobDecoder(page, std::move(descriptors), form, std::move(layers));
+}
+
+}  // namespace
+
+arrow::Result<std::shared_ptr<const PageDecoder>> MakePageDecoder(const PageDescription& page,
+                                                                  const LeafType& type) {
+  if (page.minor == 0) return MakeV20Decoder(page, type);
+  ARROW_ASSIGN_OR_RAISE(const wire::PageLayout layout,
+                        wire::ParsePageLayout(page.encoding, page.path));
+  return type.is_blob ? MakeBlobLayoutDecoder(page, layout) : MakeLayoutDecoder(page, layout, type);
 }
 
 }  // namespace pennon::encoding

@@ -8,6 +8,7 @@
 #include "pennon/encoding/bitpacking.h"
 #include "pennon/encoding/block_values.h"
 #include "pennon/encoding/byte_stream_split.h"
+#include "pennon/encoding/packed_struct.h"
 #include "pennon/encoding/rle.h"
 #include "pennon/error.h"
 
@@ -40,11 +41,19 @@ arrow::Result<ChunkValues> ChunkValues::Make(const wire::CompressiveEncoding& en
     }
     if (!IsWord(bits))
       return Corrupt("", "dictionary indexes must be words of 8 to 64 bits, found ", bits);
+    if (type.kind == LeafKind::kDictionary && bits != type.bits_per_item) {
+      return Corrupt("", "dictionary indexes have another width than their type: expected ",
+                     type.bits_per_item, " bits, found ", bits);
+    }
     ARROW_RETURN_NOT_OK(out.MakeFixed(*inner, bits));
   } else if (type.kind == LeafKind::kVariable) {
     ARROW_RETURN_NOT_OK(out.MakeVariable(*inner, type));
   } else if (type.kind == LeafKind::kNull) {
     return Unsupported("", "a column of type null with values");
+  } else if (type.kind == LeafKind::kDictionary) {
+    return Unsupported("", "a dictionary column's page without a dictionary");
+  } else if (type.kind == LeafKind::kStruct) {
+    ARROW_RETURN_NOT_OK(out.MakePacked(*inner, type));
   } else if (type.is_list()) {
     ARROW_RETURN_NOT_OK(out.MakeList(*inner, type));
   } else {
@@ -104,6 +113,13 @@ arrow::Status ChunkValues::MakeList(const wire::CompressiveEncoding& encoding,
   return ExpectFlat(*inner, type.bits_per_item);
 }
 
+arrow::Status ChunkValues::MakePacked(const wire::CompressiveEncoding& encoding,
+                                      const LeafType& type) {
+  ARROW_ASSIGN_OR_RAISE(bits_, PackedRowBits(encoding, type));
+  kind_ = CompressionKind::kPackedStruct;
+  return arrow::Status::OK();
+}
+
 arrow::Status ChunkValues::MakeVariable(const wire::CompressiveEncoding& encoding,
                                         const LeafType& type) {
   const wire::CompressiveEncoding* inner = &encoding;
@@ -130,7 +146,8 @@ arrow::Status ChunkValues::DecodeFixed(std::span<const std::span<const uint8_t>>
   const auto n = static_cast<int64_t>(chunk_count);
   const auto bits = static_cast<int>(bits_);
   if (general_ && at == 0) {
-    if (kind_ == CompressionKind::kFlat) return DecompressInto(*general_, in, out);
+    if (kind_ == CompressionKind::kFlat || kind_ == CompressionKind::kPackedStruct)
+      return DecompressInto(*general_, in, out);
     // A packed unit is at most 1024 words and its header; run values are no more than the values.
     const auto limit = static_cast<int64_t>(out.size() + 16384);
     ARROW_RETURN_NOT_OK(DecompressTo(*general_, in, limit, decompressed));
@@ -157,7 +174,8 @@ arrow::Status ChunkValues::LoadFixed(std::span<const std::span<const uint8_t>> b
                                      uint64_t chunk_count, ChunkScratch* scratch) const {
   const uint64_t bytes = FixedBytes(chunk_count);
   const size_t at = validity_layers_.size();
-  if (kind_ == CompressionKind::kFlat && !(general_ && at == 0)) {
+  const bool is_plain = kind_ == CompressionKind::kFlat || kind_ == CompressionKind::kPackedStruct;
+  if (is_plain && !(general_ && at == 0)) {
     if (buffers[at].size() != bytes) {
       return Corrupt("", "a chunk's values have the wrong size: expected ", bytes, " bytes, found ",
                      buffers[at].size());
@@ -255,7 +273,8 @@ arrow::Status ChunkValues::Write(std::span<const std::span<const uint8_t>> buffe
     ARROW_RETURN_NOT_OK(WriteItemValidity(buffers, chunk_count, first, count, slot, scratch, out));
   }
   const bool whole_bytes = bits_ % 8 == 0;
-  if (dictionary == nullptr && whole_bytes && count == chunk_count) {
+  const bool is_packed = kind_ == CompressionKind::kPackedStruct;
+  if (dictionary == nullptr && !is_packed && whole_bytes && count == chunk_count) {
     // The whole chunk lands in place.
     uint8_t* const to = out->values() + slot * (bits_ / 8);
     return DecodeFixed(buffers, chunk_count, {to, FixedBytes(count)}, &scratch->decompressed);
@@ -265,7 +284,9 @@ arrow::Status ChunkValues::Write(std::span<const std::span<const uint8_t>> buffe
     return dictionary->Gather(scratch->fixed + first * (bits_ / 8), static_cast<int>(bits_), count,
                               slot, out);
   }
-  if (whole_bytes) {
+  if (is_packed) {
+    WritePackedRows(scratch->fixed + first * (bits_ / 8), bits_ / 8, count, slot, out);
+  } else if (whole_bytes) {
     const uint64_t width = bits_ / 8;
     std::memcpy(out->values() + slot * width, scratch->fixed + first * width, count * width);
   } else {

@@ -9,6 +9,7 @@
 //   Fsst(Variable)     1   the same, coded: fsst.h
 //   FixedSizeList      1 + one bitmap before it for each list layer with validity, outermost first;
 //                      bits run on across rows, 1 = valid: the children of that layer
+//   PackedStruct       1   the children's values row by row: packed_struct.h
 //   General(any)       the first buffer of `any` compressed: general.h
 //
 // With a dictionary the values are indexes: dictionary_items.h.
@@ -68,6 +69,7 @@ class ChunkValues {
  private:
   ChunkValues() = default;
   arrow::Status MakeFixed(const wire::CompressiveEncoding& encoding, uint64_t bits);
+  arrow::Status MakePacked(const wire::CompressiveEncoding& encoding, const LeafType& type);
   arrow::Status MakeList(const wire::CompressiveEncoding& encoding, const LeafType& type);
   arrow::Status MakeVariable(const wire::CompressiveEncoding& encoding, const LeafType& type);
 

@@ -26,6 +26,12 @@ struct ConstantFacts {
   LevelLimits limits;
 };
 
+/// Whether a page without values holds nulls of `type`; rows of a struct without children are
+/// valid.
+bool HasNulls(const LeafType& type) {
+  return type.kind != LeafKind::kNull && !(type.kind == LeafKind::kStruct && type.children.empty());
+}
+
 /// Takes the value out of a scalar buffer: the last of its buffers (offsets, if any, come before
 /// it).
 arrow::Result<std::span<const uint8_t>> ScalarOf(std::span<const uint8_t> bytes,
@@ -117,13 +123,10 @@ class ConstantRead : public PageRead {
  private:
   arrow::Status DecodeNulls() {
     for (const PageRows& rows : rows_) {
-      if (facts_.type.kind != LeafKind::kNull) {
+      if (HasNulls(facts_.type)) {
         ARROW_RETURN_NOT_OK(out_->validity().SetNull(rows.out, rows.count));
       }
-      if (facts_.type.kind == LeafKind::kVariable) {
-        ARROW_RETURN_NOT_OK(out_->variable().AppendEmpty(rows.out, rows.count));
-      }
-      out_->ZeroSlots(rows.out, rows.count);
+      ARROW_RETURN_NOT_OK(out_->WriteEmpty(rows.out, rows.count));
     }
     return arrow::Status::OK();
   }
@@ -216,7 +219,7 @@ arrow::Result<std::shared_ptr<const PageDecoder>> MakeConstantDecoder(
   facts.inline_value = layout.inline_value;
   facts.all_null = !layout.inline_value && (count == 0 || count == 2);
   if (facts.all_null) {
-    if (facts.limits.max_def == 0 && type.kind != LeafKind::kNull) {
+    if (facts.limits.max_def == 0 && HasNulls(type)) {
       return Corrupt("", "a page without values has a layer that cannot be null");
     }
     return std::make_shared<ConstantDecoder>(std::move(facts));
@@ -224,7 +227,8 @@ arrow::Result<std::shared_ptr<const PageDecoder>> MakeConstantDecoder(
   if (page.minor < 2)
     return Corrupt("", "a page of one value in a file of version 2.", page.minor,
                    ": only 2.2 has them");
-  if (type.kind == LeafKind::kNull || type.bits_per_slot() % 8 != 0) {
+  if (type.kind == LeafKind::kNull || type.kind == LeafKind::kStruct ||
+      type.kind == LeafKind::kDictionary || type.bits_per_slot() % 8 != 0) {
     if (!type.is_boolean() || type.is_list()) return Unsupported("", "constant pages of this type");
   }
   if (!layout.inline_value) facts.scalar = page.buffers[0];

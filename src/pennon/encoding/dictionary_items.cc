@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "pennon/encoding/block_values.h"
 #include "pennon/encoding/general.h"
@@ -15,8 +16,7 @@ namespace {
 
 using wire::CompressionKind;
 
-/// Short strings are copied by one store of this many bytes.
-constexpr size_t kPadding = 16;
+constexpr size_t kPadding = DecodedItems::kPadding;
 
 /// The Variable inside `encoding`, with its compression if it has one.
 struct VariableForm {
@@ -56,6 +56,81 @@ wire::CompressiveEncoding Flattened(const wire::CompressiveEncoding& encoding) {
   return out;
 }
 
+/// The most bytes that `size` bytes of `encoding` decode to.
+double MostBytes(const wire::CompressiveEncoding& encoding, double size) {
+  switch (encoding.kind) {
+    case CompressionKind::kGeneral:
+      // What the schemes can do at best: general.h refuses claims beyond it.
+      return MostBytes(encoding.children[0], size * (encoding.scheme == 1 ? 255 : 65536));
+    case CompressionKind::kRle:
+      return size * 255;
+    case CompressionKind::kInlineBitpacking:
+      return 1024 * 8;
+    case CompressionKind::kOutOfLineBitpacking:
+      return encoding.children[0].bits == 0 ? 0 : size * 64;
+    default:
+      return size;
+  }
+}
+
+using ItemsResult = arrow::Result<std::shared_ptr<const DecodedItems>>;
+
+ItemsResult DecodeVariable(const wire::CompressiveEncoding& encoding, const LeafType& type,
+                           uint64_t count, std::span<const uint8_t> in) {
+  auto out = std::make_shared<DecodedItems>();
+  out->count = count;
+  std::vector<uint8_t> scratch;
+  ARROW_ASSIGN_OR_RAISE(const VariableForm form, FindVariable(encoding, type));
+  if (form.general) {
+    ARROW_RETURN_NOT_OK(
+        DecompressTo(*form.general, in, std::numeric_limits<int64_t>::max(), &scratch));
+    in = scratch;
+  }
+  ARROW_ASSIGN_OR_RAISE(const VariableView view,
+                        ViewVariableBlock(in, type.offset_bits, static_cast<int64_t>(count)));
+  out->offsets.resize(count + 1);
+  for (uint64_t i = 0; i <= count; ++i) out->offsets[i] = view.start(static_cast<int64_t>(i));
+  out->bytes.resize(out->offsets[count] + kPadding);
+  if (out->offsets[count] > 0)
+    std::memcpy(out->bytes.data(), view.bytes.data(), out->offsets[count]);
+  return out;
+}
+
+ItemsResult DecodeFixed(const wire::CompressiveEncoding& encoding, const LeafType& type,
+                        uint64_t count, uint64_t num_values, std::span<const uint8_t> in) {
+  const wire::CompressiveEncoding flattened = Flattened(encoding);
+  const uint64_t bits = type.bits_per_slot();
+  ARROW_ASSIGN_OR_RAISE(const BlockDecoder decoder, BlockDecoder::Make(flattened, bits));
+  uint64_t total_bits;
+  if (__builtin_mul_overflow(count, bits, &total_bits) || total_bits > uint64_t{1} << 43) {
+    return Corrupt("", "a dictionary claims an impossible size: ", count, " items of ", bits,
+                   " bits");
+  }
+  const uint64_t total = (total_bits + 7) / 8;
+  const bool fits =
+      flattened.kind == CompressionKind::kFlat
+          ? total == in.size()
+          : count <= num_values + 1 ||
+                static_cast<double>(total) <= MostBytes(flattened, static_cast<double>(in.size()));
+  if (!fits) {
+    return Corrupt("", "a dictionary has the wrong size: expected ", total, " bytes, found ",
+                   in.size());
+  }
+  auto out = std::make_shared<DecodedItems>();
+  out->count = count;
+  out->item_bytes = (bits + 7) / 8;
+  out->bytes.resize(total);
+  std::vector<uint8_t> scratch;
+  ARROW_RETURN_NOT_OK(decoder.Decode(in, count, out->bytes, &scratch));
+  if (bits == 1) {
+    std::vector<uint8_t> spread(count);
+    for (uint64_t i = 0; i < count; ++i) spread[i] = (out->bytes[i / 8] >> (i % 8)) & 1;
+    out->bytes = std::move(spread);
+  }
+  out->bytes.resize(out->bytes.size() + kPadding);
+  return out;
+}
+
 template <typename Index>
 Index LoadIndex(const uint8_t* indices, uint64_t i) {
   Index index;
@@ -67,49 +142,28 @@ Index LoadIndex(const uint8_t* indices, uint64_t i) {
 
 arrow::Status DictionaryItems::Check(const wire::CompressiveEncoding& encoding,
                                      const LeafType& type) {
-  if (type.kind == LeafKind::kVariable) return FindVariable(encoding, type).status();
-  if (type.kind != LeafKind::kFixed || type.bits_per_slot() % 8 != 0) {
+  const bool is_own = type.kind == LeafKind::kDictionary;
+  const LeafType& items = is_own ? type.children[0] : type;
+  if (items.kind == LeafKind::kVariable) return FindVariable(encoding, items).status();
+  const uint64_t bits = items.bits_per_slot();
+  // Single bits can be items of a dictionary, but not be gathered.
+  if (items.kind != LeafKind::kFixed || (bits % 8 != 0 && !(is_own && bits == 1)))
     return Unsupported("", "dictionary pages of values that are not whole bytes");
-  }
-  return BlockDecoder::Make(Flattened(encoding), type.bits_per_slot()).status();
+  return BlockDecoder::Make(Flattened(encoding), bits).status();
 }
 
 arrow::Result<DictionaryItems> DictionaryItems::Decode(const wire::CompressiveEncoding& encoding,
                                                        const LeafType& type, uint64_t count,
+                                                       uint64_t num_values,
                                                        std::span<const uint8_t> in) {
+  if (type.kind == LeafKind::kDictionary)
+    return Decode(encoding, type.children[0], count, num_values, in);
   DictionaryItems out;
-  out.count_ = count;
-  std::vector<uint8_t> scratch;
   if (type.kind == LeafKind::kVariable) {
-    ARROW_ASSIGN_OR_RAISE(const VariableForm form, FindVariable(encoding, type));
-    if (form.general) {
-      ARROW_RETURN_NOT_OK(
-          DecompressTo(*form.general, in, std::numeric_limits<int64_t>::max(), &scratch));
-      in = scratch;
-    }
-    ARROW_ASSIGN_OR_RAISE(const VariableView view,
-                          ViewVariableBlock(in, type.offset_bits, static_cast<int64_t>(count)));
-    out.offsets_.resize(count + 1);
-    for (uint64_t i = 0; i <= count; ++i) out.offsets_[i] = view.start(static_cast<int64_t>(i));
-    out.bytes_.resize(out.offsets_[count] + kPadding);
-    if (out.offsets_[count] > 0)
-      std::memcpy(out.bytes_.data(), view.bytes.data(), out.offsets_[count]);
-    return out;
+    ARROW_ASSIGN_OR_RAISE(out.items_, DecodeVariable(encoding, type, count, in));
+  } else {
+    ARROW_ASSIGN_OR_RAISE(out.items_, DecodeFixed(encoding, type, count, num_values, in));
   }
-  ARROW_ASSIGN_OR_RAISE(const BlockDecoder decoder,
-                        BlockDecoder::Make(Flattened(encoding), type.bits_per_slot()));
-  out.item_bytes_ = type.bits_per_slot() / 8;
-  uint64_t total;
-  if (__builtin_mul_overflow(count, out.item_bytes_, &total) || total > uint64_t{1} << 40) {
-    return Corrupt("", "a dictionary claims an impossible size: ", count, " items of ",
-                   out.item_bytes_, " bytes");
-  }
-  if (encoding.kind == CompressionKind::kFlat && total != in.size()) {
-    return Corrupt("", "a dictionary has the wrong size: expected ", total, " bytes, found ",
-                   in.size());
-  }
-  out.bytes_.resize(total);
-  ARROW_RETURN_NOT_OK(decoder.Decode(in, count, out.bytes_, &scratch));
   return out;
 }
 
@@ -132,12 +186,14 @@ arrow::Status DictionaryItems::GatherIndexed(const uint8_t* indices, uint64_t co
                                              ColumnOutput* out) const {
   Index max = 0;
   for (uint64_t i = 0; i < count; ++i) max = std::max(max, LoadIndex<Index>(indices, i));
-  if (count > 0 && max >= count_) {
+  if (count > 0 && max >= items_->count) {
     return Corrupt("", "a dictionary index names no item: found ", static_cast<uint64_t>(max),
-                   ", the dictionary has ", count_, " items");
+                   ", the dictionary has ", items_->count, " items");
   }
-  if (offsets_.empty()) {
-    GatherFixed<Index>(indices, count, out->values() + slot * item_bytes_);
+  if (out->type().kind == LeafKind::kDictionary)
+    return WriteIndices<Index>(indices, count, slot, out);
+  if (items_->offsets.empty()) {
+    GatherFixed<Index>(indices, count, out->values() + slot * items_->item_bytes);
     return arrow::Status::OK();
   }
   return out->variable().offset_bits() == 32
@@ -146,13 +202,31 @@ arrow::Status DictionaryItems::GatherIndexed(const uint8_t* indices, uint64_t co
 }
 
 template <typename Index>
+arrow::Status DictionaryItems::WriteIndices(const uint8_t* indices, uint64_t count, uint64_t slot,
+                                            ColumnOutput* out) const {
+  ARROW_ASSIGN_OR_RAISE(const std::span<const uint64_t> numbers,
+                        out->dictionary().NumbersOf(items_));
+  uint8_t* const to = out->values() + slot * sizeof(Index);
+  if (numbers.empty()) {
+    std::memcpy(to, indices, count * sizeof(Index));
+    return arrow::Status::OK();
+  }
+  for (uint64_t i = 0; i < count; ++i) {
+    const auto number = static_cast<Index>(numbers[LoadIndex<Index>(indices, i)]);
+    std::memcpy(to + i * sizeof(Index), &number, sizeof(Index));
+  }
+  return arrow::Status::OK();
+}
+
+template <typename Index>
 void DictionaryItems::GatherFixed(const uint8_t* indices, uint64_t count, uint8_t* out) const {
+  const std::vector<uint8_t>& bytes = items_->bytes;
   const auto copy = [&](auto width) {
     for (uint64_t i = 0; i < count; ++i) {
-      std::memcpy(out + i * width, bytes_.data() + LoadIndex<Index>(indices, i) * width, width);
+      std::memcpy(out + i * width, bytes.data() + LoadIndex<Index>(indices, i) * width, width);
     }
   };
-  switch (item_bytes_) {
+  switch (items_->item_bytes) {
     case 4:
       return copy(std::integral_constant<size_t, 4>());
     case 8:
@@ -160,19 +234,20 @@ void DictionaryItems::GatherFixed(const uint8_t* indices, uint64_t count, uint8_
     case 16:
       return copy(std::integral_constant<size_t, 16>());
     default:
-      return copy(item_bytes_);
+      return copy(items_->item_bytes);
   }
 }
 
 template <typename Index, typename Offset>
 arrow::Status DictionaryItems::GatherVariable(const uint8_t* indices, uint64_t count, uint64_t slot,
                                               VariableOutput* out) const {
+  const std::vector<uint64_t>& offsets = items_->offsets;
   ARROW_RETURN_NOT_OK(out->StartRun(slot));
   auto* const ends = out->ends<Offset>();
   uint64_t end = out->size();
   for (uint64_t i = 0; i < count; ++i) {
     const Index index = LoadIndex<Index>(indices, i);
-    end += offsets_[index + 1] - offsets_[index];
+    end += offsets[index + 1] - offsets[index];
     ends[i] = static_cast<Offset>(end);
   }
   const uint64_t total = end - out->size();
@@ -184,8 +259,8 @@ arrow::Status DictionaryItems::GatherVariable(const uint8_t* indices, uint64_t c
   ARROW_ASSIGN_OR_RAISE(uint8_t* at, out->Reserve(total + kPadding));
   for (uint64_t i = 0; i < count; ++i) {
     const Index index = LoadIndex<Index>(indices, i);
-    const uint8_t* const from = bytes_.data() + offsets_[index];
-    const uint64_t size = offsets_[index + 1] - offsets_[index];
+    const uint8_t* const from = items_->bytes.data() + offsets[index];
+    const uint64_t size = offsets[index + 1] - offsets[index];
     if (size <= kPadding) {
       std::memcpy(at, from, kPadding);
     } else {

@@ -2,7 +2,10 @@
 //
 //   page buffer 2: num_dictionary_items items in block form: Variable, or General around it, for
 //   strings; any encoding of block_values.h for fixed-width values. FixedSizeList(Flat) stands for
-//   its bytes.
+//   its bytes, Flat(1) for one bit an item.
+//
+// A dictionary column has one too: then the items are its dictionary, and the indexes, of the
+// width of its key type, go to the output.
 //
 // Source: docs/format-notes.md, "Dictionary". All input is untrusted; immutable, thread-safe.
 #pragma once
@@ -14,6 +17,7 @@
 
 #include <arrow/result.h>
 
+#include "pennon/encoding/dictionary_output.h"
 #include "pennon/encoding/leaf_type.h"
 #include "pennon/encoding/output.h"
 #include "pennon/wire/page_layout.h"
@@ -25,19 +29,18 @@ class DictionaryItems {
   /// Fails if items of `type` cannot be stored as `encoding`.
   static arrow::Status Check(const wire::CompressiveEncoding& encoding, const LeafType& type);
 
-  /// Decodes `count` items of `type` from `in`.
+  /// Decodes `count` items of `type` from `in`. Allocates no more than `in` can expand to, or
+  /// `num_values` + 1 items.
   static arrow::Result<DictionaryItems> Decode(const wire::CompressiveEncoding& encoding,
                                                const LeafType& type, uint64_t count,
-                                               std::span<const uint8_t> in);
+                                               uint64_t num_values, std::span<const uint8_t> in);
 
   /// Writes the items named by `indices`, words of `index_bits` bits at any alignment, to the slots
-  /// from `slot`. An index that names no item is a kCorrupt error.
+  /// from `slot`; for a dictionary column the indexes. One that names no item is a kCorrupt error.
   arrow::Status Gather(const uint8_t* indices, int index_bits, uint64_t count, uint64_t slot,
                        ColumnOutput* out) const;
 
-  size_t MemoryBytes() const {
-    return bytes_.size() + offsets_.size() * sizeof(uint64_t) + sizeof(*this);
-  }
+  size_t MemoryBytes() const { return items_->MemoryBytes() + sizeof(*this); }
 
  private:
   DictionaryItems() = default;
@@ -45,16 +48,15 @@ class DictionaryItems {
   arrow::Status GatherIndexed(const uint8_t* indices, uint64_t count, uint64_t slot,
                               ColumnOutput* out) const;
   template <typename Index>
+  arrow::Status WriteIndices(const uint8_t* indices, uint64_t count, uint64_t slot,
+                             ColumnOutput* out) const;
+  template <typename Index>
   void GatherFixed(const uint8_t* indices, uint64_t count, uint8_t* out) const;
   template <typename Index, typename Offset>
   arrow::Status GatherVariable(const uint8_t* indices, uint64_t count, uint64_t slot,
                                VariableOutput* out) const;
 
-  uint64_t count_ = 0;
-  uint64_t item_bytes_ = 0;        ///< fixed-width items
-  std::vector<uint64_t> offsets_;  ///< strings: count_ + 1
-  std::vector<uint8_t>
-      bytes_;  ///< with kPadding bytes after the last item, so that copies may read past it
+  std::shared_ptr<const DecodedItems> items_;
 };
 
 }  // namespace pennon::encoding

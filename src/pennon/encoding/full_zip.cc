@@ -10,6 +10,7 @@
 #include "pennon/encoding/full_zip_nested.h"
 #include "pennon/encoding/full_zip_records.h"
 #include "pennon/encoding/levels.h"
+#include "pennon/encoding/packed_struct.h"
 #include "pennon/error.h"
 
 namespace pennon::encoding {
@@ -34,12 +35,14 @@ struct FixedFacts {
   uint64_t item_offset = 0;  ///< byte in the value where the items start
   uint64_t item_bytes = 0;   ///< 0 if all items are null and not stored
   bool boolean = false;
+  bool packed = false;  ///< the values are rows of a packed struct
   ControlWords control;
 
   uint64_t record_bytes() const { return control_bytes + value_bytes; }
   /// Whether records are exactly the bytes of the output's slots.
   bool plain() const {
-    return control_bytes == 0 && validity.empty() && !boolean && item_bytes == value_bytes;
+    return control_bytes == 0 && validity.empty() && !boolean && !packed &&
+           item_bytes == value_bytes;
   }
 };
 
@@ -68,7 +71,9 @@ class FixedRead : public PageRead {
       ARROW_RETURN_NOT_OK(facts_.control.ReadStrided(reads_[i].data, facts_.record_bytes(),
                                                      rows.count, rows.out, &out_->validity()));
       const uint8_t* const values = reads_[i].data + facts_.control_bytes;
-      if (facts_.boolean) {
+      if (facts_.packed) {
+        WritePackedRows(values, facts_.record_bytes(), rows.count, rows.out, out_);
+      } else if (facts_.boolean) {
         WriteBooleans(values, rows);
       } else {
         WriteItems(values, rows);
@@ -180,7 +185,11 @@ arrow::Result<std::shared_ptr<const PageDecoder>> MakeFullZipFixedDecoder(
   ARROW_ASSIGN_OR_RAISE(facts.control, ControlWords::Make(layout));
   facts.control_bytes = facts.control.bytes();
   facts.boolean = type.is_boolean() && !type.is_list();
-  if (type.is_list()) {
+  facts.packed = type.kind == LeafKind::kStruct;
+  if (facts.packed) {
+    ARROW_ASSIGN_OR_RAISE(const uint64_t bits, PackedRowBits(layout.values, type));
+    facts.item_bytes = facts.value_bytes = bits / 8;
+  } else if (type.is_list()) {
     ARROW_RETURN_NOT_OK(LayOutList(layout.values, type, &facts));
   } else {
     const uint64_t bits = facts.boolean ? 8 : type.bits_per_item;
@@ -213,7 +222,11 @@ arrow::Result<std::shared_ptr<const PageDecoder>> MakeFullZipDecoder(
                    page.length, ", found ", layout.num_items, ", visible ",
                    layout.num_visible_items);
   }
-  if (layout.is_variable != (type.kind == LeafKind::kVariable) || type.kind == LeafKind::kNull) {
+  if (type.kind == LeafKind::kDictionary)
+    return Unsupported("", "a dictionary column's page without a dictionary");
+  const bool either = type.kind == LeafKind::kStruct;
+  if ((!either && layout.is_variable != (type.kind == LeafKind::kVariable)) ||
+      type.kind == LeafKind::kNull) {
     return Corrupt("", "a full-zip page's values are of another kind than its type: expected ",
                    type.kind == LeafKind::kVariable ? "variable" : "fixed", " width");
   }

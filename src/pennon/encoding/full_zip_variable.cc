@@ -1,4 +1,5 @@
-// Full-zip pages of strings: the half of full_zip.h whose records vary in size.
+// Full-zip pages of strings and of packed structs with strings: the half of full_zip.h whose
+// records vary in size.
 
 #include <algorithm>
 #include <cstring>
@@ -11,6 +12,7 @@
 #include "pennon/encoding/full_zip.h"
 #include "pennon/encoding/full_zip_records.h"
 #include "pennon/encoding/general.h"
+#include "pennon/encoding/packed_struct.h"
 #include "pennon/error.h"
 
 namespace pennon::encoding {
@@ -28,6 +30,7 @@ struct VariableFacts {
   ControlWords control;
   std::optional<GeneralScheme> general;
   std::optional<FsstTable> fsst;
+  std::optional<VariablePackedRows> packed;  ///< the values are rows of a packed struct
 };
 
 /// Appends decoded values to the output, one run at a time.
@@ -119,6 +122,10 @@ class VariableRead : public PageRead {
   arrow::Status Decode() override {
     for (size_t i = 0; i < rows_.size(); ++i) {
       const std::span<const uint8_t> records(reads_[i].data, reads_[i].size);
+      if (facts_.packed) {
+        ARROW_RETURN_NOT_OK(DecodePackedRun(records, rows_[i]));
+        continue;
+      }
       ARROW_RETURN_NOT_OK(out_->variable().offset_bits() == 32
                               ? DecodeRun<uint32_t>(records, rows_[i])
                               : DecodeRun<uint64_t>(records, rows_[i]));
@@ -200,6 +207,32 @@ class VariableRead : public PageRead {
     return writer.FinishRun(rows.count);
   }
 
+  arrow::Status DecodePackedRun(std::span<const uint8_t> records, const PageRows& rows) {
+    std::vector<std::span<const uint8_t>> values(rows.count);
+    const uint64_t control = facts_.control.bytes();
+    for (uint64_t i = 0; i < rows.count; ++i) {
+      if (records.size() < control) return TooShort();
+      const uint32_t level = control == 0 ? 0 : facts_.control.Level(records.data());
+      records = records.subspan(control);
+      if (level > facts_.control.max_level()) return facts_.control.BadLevel(level);
+      if (level != 0) {
+        ARROW_RETURN_NOT_OK(out_->validity().SetNull(rows.out + i, 1));
+        continue;
+      }
+      uint64_t length = 0;
+      if (records.size() < facts_.length_bytes) return TooShort();
+      std::memcpy(&length, records.data(), facts_.length_bytes);
+      records = records.subspan(facts_.length_bytes);
+      if (records.size() < length) return TooShort();
+      values[i] = records.first(length);
+      records = records.subspan(length);
+    }
+    if (!records.empty())
+      return Corrupt("", "records are shorter than their row index says: ", records.size(),
+                     " bytes left");
+    return facts_.packed->Write(values, rows.out, out_);
+  }
+
   static arrow::Status TooShort() {
     return Corrupt("", "a full-zip record runs past the end of its bytes");
   }
@@ -218,7 +251,9 @@ class VariableDecoder : public PageDecoder {
                                                  ColumnOutput* out) const override {
     return std::make_unique<VariableRead>(facts_, rows, out);
   }
-  size_t MemoryBytes() const override { return sizeof(*this); }
+  size_t MemoryBytes() const override {
+    return sizeof(*this) + (facts_.packed ? facts_.packed->MemoryBytes() : 0);
+  }
 
  private:
   VariableFacts facts_;
@@ -251,12 +286,18 @@ arrow::Result<std::shared_ptr<const PageDecoder>> MakeFullZipVariableDecoder(
     const PageDescription& page, const wire::FullZipLayout& layout, const LeafType& type) {
   VariableFacts facts;
   ARROW_ASSIGN_OR_RAISE(facts.control, ControlWords::Make(layout));
-  if (layout.bits != static_cast<uint64_t>(type.offset_bits)) {
+  const bool is_struct = type.kind == LeafKind::kStruct;
+  if (is_struct ? layout.bits != 32 && layout.bits != 64
+                : layout.bits != static_cast<uint64_t>(type.offset_bits)) {
     return Corrupt("", "a full-zip page's lengths have another width than its type: expected ",
                    type.offset_bits, " bits, found ", layout.bits);
   }
   facts.length_bytes = layout.bits / 8;
-  ARROW_RETURN_NOT_OK(TakeEncoding(layout.values, layout.bits, &facts));
+  if (is_struct) {
+    ARROW_ASSIGN_OR_RAISE(facts.packed, VariablePackedRows::Make(layout.values, type));
+  } else {
+    ARROW_RETURN_NOT_OK(TakeEncoding(layout.values, layout.bits, &facts));
+  }
   if (page.buffers.size() != 2) {
     return Corrupt("", "a full-zip page of strings must have two buffers, found ",
                    page.buffers.size());

@@ -1,8 +1,10 @@
 #include "pennon/encoding/leaf_type.h"
 
-#include <limits>
+#include <algorithm>
+#include <utility>
 
 #include <arrow/type.h>
+#include <arrow/type_traits.h>
 #include <arrow/util/checked_cast.h>
 
 #include "pennon/error.h"
@@ -13,9 +15,43 @@ namespace {
 
 using arrow::internal::checked_cast;
 
-arrow::Result<LeafType> MakeItem(const arrow::DataType& type) {
+/// Packed structs inside each other; deeper ones are refused.
+constexpr int kMaxDepth = 16;
+
+arrow::Result<LeafType> MakeAt(const arrow::DataType& type, int depth);
+
+arrow::Result<LeafType> MakeDictionary(const arrow::DictionaryType& type, int depth) {
+  ARROW_ASSIGN_OR_RAISE(LeafType items, MakeAt(*type.value_type(), depth + 1));
+  if (items.kind != LeafKind::kVariable && items.kind != LeafKind::kFixed) {
+    return Unsupported("", "dictionaries of these items are not supported: type ", type.ToString());
+  }
+  LeafType leaf;
+  leaf.kind = LeafKind::kDictionary;
+  leaf.bits_per_item = static_cast<uint64_t>(type.bit_width());
+  // Signed indexes spend a bit on the sign; no dictionary comes near the limit of 64-bit ones.
+  const bool has_sign = arrow::is_signed_integer(type.index_type()->id());
+  leaf.most_items = uint64_t{1} << std::min<uint64_t>(leaf.bits_per_item - (has_sign ? 1 : 0), 62);
+  leaf.children.push_back(std::move(items));
+  return leaf;
+}
+
+arrow::Result<LeafType> MakeStruct(const arrow::DataType& type, int depth) {
+  LeafType leaf;
+  leaf.kind = LeafKind::kStruct;
+  for (const auto& field : type.fields()) {
+    ARROW_ASSIGN_OR_RAISE(LeafType child, MakeAt(*field->type(), depth + 1));
+    leaf.children.push_back(std::move(child));
+  }
+  return leaf;
+}
+
+arrow::Result<LeafType> MakeItem(const arrow::DataType& type, int depth) {
   LeafType leaf;
   switch (type.id()) {
+    case arrow::Type::DICTIONARY:
+      return MakeDictionary(checked_cast<const arrow::DictionaryType&>(type), depth);
+    case arrow::Type::STRUCT:
+      return MakeStruct(type, depth);
     case arrow::Type::NA:
       leaf.kind = LeafKind::kNull;
       return leaf;
@@ -64,9 +100,10 @@ arrow::Result<LeafType> MakeItem(const arrow::DataType& type) {
   }
 }
 
-}  // namespace
-
-arrow::Result<LeafType> LeafType::Make(const arrow::DataType& type) {
+arrow::Result<LeafType> MakeAt(const arrow::DataType& type, int depth) {
+  if (depth > kMaxDepth)
+    return Unsupported("", "columns nested that deeply are not supported: more than ", kMaxDepth,
+                       " levels");
   std::vector<uint32_t> dimensions;
   uint64_t items = 1;
   const arrow::DataType* item = &type;
@@ -80,7 +117,7 @@ arrow::Result<LeafType> LeafType::Make(const arrow::DataType& type) {
     }
     item = list.value_type().get();
   }
-  ARROW_ASSIGN_OR_RAISE(LeafType leaf, MakeItem(*item));
+  ARROW_ASSIGN_OR_RAISE(LeafType leaf, MakeItem(*item, depth));
   if (!dimensions.empty() && leaf.kind != LeafKind::kFixed) {
     return Unsupported("", "lists of these items are not supported yet: type ", type.ToString());
   }
@@ -90,6 +127,18 @@ arrow::Result<LeafType> LeafType::Make(const arrow::DataType& type) {
   }
   leaf.dimensions = std::move(dimensions);
   leaf.items_per_slot = items;
+  return leaf;
+}
+
+}  // namespace
+
+arrow::Result<LeafType> LeafType::Make(const arrow::DataType& type) { return MakeAt(type, 0); }
+
+LeafType LeafType::Blob() {
+  LeafType leaf;
+  leaf.kind = LeafKind::kVariable;
+  leaf.offset_bits = 64;
+  leaf.is_blob = true;
   return leaf;
 }
 

@@ -12,30 +12,38 @@ namespace pennon::encoding {
 
 /// What one value is made of.
 enum class LeafKind {
-  kNull,      ///< Arrow's null type: no bytes
-  kFixed,     ///< `bits_per_item` bits: a multiple of 8, or 1 for booleans
-  kVariable,  ///< a byte string
+  kNull,        ///< Arrow's null type: no bytes
+  kFixed,       ///< `bits_per_item` bits: a multiple of 8, or 1 for booleans
+  kVariable,    ///< a byte string
+  kDictionary,  ///< `bits_per_item` bits that name an item of a dictionary of children[0]
+  kStruct,      ///< a value of each child, all in one column
 };
 
 /// The values of one column. Immutable.
 struct LeafType {
   LeafKind kind = LeafKind::kFixed;
-  uint64_t bits_per_item = 0;        ///< kFixed: 1 (boolean) or a multiple of 8
+  uint64_t bits_per_item = 0;        ///< kFixed: 1 (boolean) or a multiple of 8; kDictionary
   int offset_bits = 32;              ///< kVariable: 32 or 64, the width of Arrow's offsets
   std::vector<uint32_t> dimensions;  ///< of a fixed_size_list, outermost first; only with kFixed
   uint64_t items_per_slot = 1;       ///< the product of `dimensions`
   bool is_dictionary_string =
-      false;  ///< Arrow type is exactly utf8: in 2.0 its dictionary index 0 means null
+      false;             ///< Arrow type is exactly utf8: in 2.0 its dictionary index 0 means null
+  bool is_blob = false;  ///< kVariable: pages hold where the bytes lie in the file, or descriptors
+  uint64_t most_items = 0;         ///< kDictionary: how many items the indexes can name
+  std::vector<LeafType> children;  ///< kDictionary: {the items}; kStruct: the children
 
   bool operator==(const LeafType&) const = default;
   bool is_boolean() const { return kind == LeafKind::kFixed && bits_per_item == 1; }
+  bool is_fixed() const { return kind == LeafKind::kFixed || kind == LeafKind::kDictionary; }
   bool is_list() const { return !dimensions.empty(); }
   /// Bits that one slot takes in the values buffer.
   uint64_t bits_per_slot() const { return bits_per_item * items_per_slot; }
 
-  /// Describes `type`. A type that has no column of plain values (lists, structs, maps,
-  /// dictionaries, views) is a kUnsupported error.
+  /// Describes `type`; a struct as one packed into one column. A type that has no column of its own
+  /// (lists, maps, views) is a kUnsupported error.
   static arrow::Result<LeafType> Make(const arrow::DataType& type);
+  /// The values of a blob column, large_binary.
+  static LeafType Blob();
 };
 
 }  // namespace pennon::encoding

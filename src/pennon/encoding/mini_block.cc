@@ -169,7 +169,7 @@ arrow::Status CheckLists(const PageDescription& page, const wire::MiniBlockLayou
 }
 
 arrow::Status CheckLayout(const PageDescription& page, const wire::MiniBlockLayout& layout,
-                          const LevelLimits& limits) {
+                          const LevelLimits& limits, const LeafType& type) {
   ARROW_RETURN_NOT_OK(CheckLists(page, layout, limits));
   const bool large = page.minor >= 2;
   if (layout.has_large_chunk != large) {
@@ -185,10 +185,13 @@ arrow::Status CheckLayout(const PageDescription& page, const wire::MiniBlockLayo
     return Corrupt("", "a page claims more values than its chunks can hold: ", layout.num_items,
                    " values in ", words, " chunks");
   }
-  if (layout.dictionary && layout.num_dictionary_items > layout.num_items + 1) {
+  // A dictionary column's dictionary may have items that no value names.
+  const uint64_t most_items =
+      type.kind == LeafKind::kDictionary ? type.most_items : layout.num_items + 1;
+  if (layout.dictionary && layout.num_dictionary_items > most_items) {
     return Corrupt("",
-                   "a page has more dictionary items than values: ", layout.num_dictionary_items,
-                   " items, ", layout.num_items, " values");
+                   "a page has more dictionary items than its values can name: expected at most ",
+                   most_items, ", found ", layout.num_dictionary_items);
   }
   return arrow::Status::OK();
 }
@@ -209,7 +212,7 @@ arrow::Result<std::unique_ptr<NestedPageRead>> MiniBlockDecoder::StartNested(
 arrow::Result<std::shared_ptr<const PageDecoder>> MakeMiniBlockDecoder(
     const PageDescription& page, const wire::MiniBlockLayout& layout, const LeafType& type) {
   ARROW_ASSIGN_OR_RAISE(const LevelLimits limits, LevelLimits::Make(layout.layers));
-  ARROW_RETURN_NOT_OK(CheckLayout(page, layout, limits));
+  ARROW_RETURN_NOT_OK(CheckLayout(page, layout, limits, type));
   ARROW_ASSIGN_OR_RAISE(ChunkValues values,
                         ChunkValues::Make(layout.values, type, layout.dictionary.has_value()));
   if (layout.num_buffers != values.num_buffers() || values.num_buffers() > kMaxValueBuffers) {

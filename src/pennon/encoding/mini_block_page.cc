@@ -48,9 +48,9 @@ arrow::Result<std::shared_ptr<const MiniBlockState>> MiniBlockDecoder::Learn(
       ChunkDirectory::Parse(bytes(0), facts_.large_chunks, facts_.num_values, facts_.chunks.size));
   std::optional<DictionaryItems> dictionary;
   if (facts_.dictionary) {
-    ARROW_ASSIGN_OR_RAISE(dictionary,
-                          DictionaryItems::Decode(*facts_.dictionary, facts_.type,
-                                                  facts_.num_dictionary_items, bytes(1)));
+    ARROW_ASSIGN_OR_RAISE(dictionary, DictionaryItems::Decode(*facts_.dictionary, facts_.type,
+                                                              facts_.num_dictionary_items,
+                                                              facts_.num_values, bytes(1)));
   }
   std::optional<RepetitionIndex> index;
   if (facts_.has_lists()) {

@@ -181,7 +181,15 @@ arrow::Result<std::unique_ptr<ColumnOutput>> ColumnOutput::Make(LeafType type, u
   if (leaf.kind == LeafKind::kVariable) {
     ARROW_ASSIGN_OR_RAISE(auto variable, VariableOutput::Make(leaf.offset_bits, slots, pool));
     out->variable_ = std::make_unique<VariableOutput>(std::move(variable));
-  } else if (leaf.kind == LeafKind::kFixed) {
+  } else if (leaf.kind == LeafKind::kStruct) {
+    for (const LeafType& type_of_child : leaf.children) {
+      ARROW_ASSIGN_OR_RAISE(auto child, Make(type_of_child, slots, pool));
+      out->children_.push_back(std::move(child));
+    }
+  } else if (leaf.is_fixed()) {
+    if (leaf.kind == LeafKind::kDictionary) {
+      out->dictionary_ = std::make_unique<DictionaryOutput>(leaf.children[0], leaf.most_items);
+    }
     ARROW_ASSIGN_OR_RAISE(const int64_t bytes, BytesFor(slots, leaf.bits_per_slot()));
     ARROW_ASSIGN_OR_RAISE(out->values_, Allocate(bytes, pool));
     // Runs of single bits may share a byte with their neighbours.
@@ -197,9 +205,47 @@ arrow::Result<std::unique_ptr<ColumnOutput>> ColumnOutput::Make(LeafType type, u
 }
 
 void ColumnOutput::ZeroSlots(uint64_t first, uint64_t count) {
+  for (const auto& child : children_) child->ZeroSlots(first, count);
   const uint64_t bits = type_.bits_per_slot();
-  if (type_.kind != LeafKind::kFixed || bits % 8 != 0 || count == 0) return;
+  if (!type_.is_fixed() || bits % 8 != 0 || count == 0) return;
   std::memset(values() + first * (bits / 8), 0, static_cast<size_t>(count * (bits / 8)));
+}
+
+arrow::Status ColumnOutput::WriteEmpty(uint64_t first, uint64_t count) {
+  for (const auto& child : children_) ARROW_RETURN_NOT_OK(child->WriteEmpty(first, count));
+  if (type_.kind == LeafKind::kVariable) return variable_->AppendEmpty(first, count);
+  if (children_.empty()) ZeroSlots(first, count);
+  return arrow::Status::OK();
+}
+
+arrow::Result<std::shared_ptr<arrow::ArrayData>> ColumnOutput::FinishDictionary(
+    const std::shared_ptr<arrow::DataType>& type) {
+  const auto& dictionary_type = arrow::internal::checked_cast<const arrow::DictionaryType&>(*type);
+  const auto nulls = static_cast<int64_t>(validity_.null_count());
+  // Valid slots that no range names are zero, so there must be an item to name.
+  if (dictionary_->empty() && validity_.null_count() < slots_) dictionary_->AddPlaceholder();
+  ARROW_ASSIGN_OR_RAISE(auto items, dictionary_->Finish(dictionary_type.value_type(), pool_));
+  auto data = arrow::ArrayData::Make(type, static_cast<int64_t>(slots_),
+                                     {validity_.Finish(), values_}, nulls);
+  data->dictionary = std::move(items);
+  return data;
+}
+
+arrow::Result<std::shared_ptr<arrow::ArrayData>> ColumnOutput::FinishStruct(
+    const std::shared_ptr<arrow::DataType>& type) {
+  if (static_cast<size_t>(type->num_fields()) != children_.size()) {
+    return arrow::Status::Invalid("a struct has other children than its values: ",
+                                  type->ToString());
+  }
+  std::vector<std::shared_ptr<arrow::ArrayData>> children;
+  for (int i = 0; i < type->num_fields(); ++i) {
+    ARROW_ASSIGN_OR_RAISE(auto child,
+                          children_[static_cast<size_t>(i)]->Finish(type->field(i)->type()));
+    children.push_back(std::move(child));
+  }
+  const auto nulls = static_cast<int64_t>(validity_.null_count());
+  return arrow::ArrayData::Make(type, static_cast<int64_t>(slots_), {validity_.Finish()},
+                                std::move(children), nulls);
 }
 
 arrow::Result<std::shared_ptr<arrow::ArrayData>> ColumnOutput::Finish(
@@ -207,6 +253,8 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ColumnOutput::Finish(
   const auto length = static_cast<int64_t>(slots_);
   const auto nulls = static_cast<int64_t>(validity_.null_count());
   if (type_.kind == LeafKind::kNull) return arrow::ArrayData::Make(type, length, {nullptr}, length);
+  if (type_.kind == LeafKind::kDictionary) return FinishDictionary(type);
+  if (type_.kind == LeafKind::kStruct) return FinishStruct(type);
   std::shared_ptr<arrow::Buffer> validity = validity_.Finish();
   if (type_.kind == LeafKind::kVariable) {
     ARROW_ASSIGN_OR_RAISE(auto buffers, variable_->Finish());

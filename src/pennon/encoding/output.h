@@ -13,6 +13,7 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
+#include "pennon/encoding/dictionary_output.h"
 #include "pennon/encoding/leaf_type.h"
 
 namespace pennon::encoding {
@@ -107,6 +108,8 @@ class ColumnOutput {
                                                            arrow::MemoryPool* pool);
   /// Makes the values of slots [first, first + count) zero.
   void ZeroSlots(uint64_t first, uint64_t count);
+  /// Gives slots [first, first + count) zero or empty values, as a decoder does for nulls.
+  arrow::Status WriteEmpty(uint64_t first, uint64_t count);
 
   const LeafType& type() const { return type_; }
   uint64_t slots() const { return slots_; }
@@ -114,15 +117,19 @@ class ColumnOutput {
 
   /// Validity of the slots themselves.
   ValidityOutput& validity() { return validity_; }
-  /// kFixed: slot i is the bits from i * type().bits_per_slot() on (booleans: Arrow bit order).
-  /// Decoders write all slots of their ranges, null ones too (any bytes that come from the file, or
-  /// zero).
+  /// kFixed, kDictionary: slot i is the bits from i * type().bits_per_slot() on (booleans: Arrow
+  /// bit order). Decoders write all slots of their ranges, null ones too (any bytes that come from
+  /// the file, or zero).
   uint8_t* values() { return values_ ? values_->mutable_data() : nullptr; }
   /// Validity of the children of list layer k (0 = outermost): slots() * dimensions[0] * ... *
   /// dimensions[k] bits.
   ValidityOutput& item_validity(size_t k) { return item_validity_[k]; }
   /// kVariable.
   VariableOutput& variable() { return *variable_; }
+  /// kDictionary: the items that values() names, as words of type().bits_per_item bits.
+  DictionaryOutput& dictionary() { return *dictionary_; }
+  /// kStruct: the values of child i, a slot for each of the struct's, null ones too.
+  ColumnOutput& child(size_t i) { return *children_[i]; }
 
   /// Gives the array, as `type` (that whose LeafType this was made for). Text that is not valid
   /// UTF-8 is a kCorrupt error.
@@ -130,6 +137,11 @@ class ColumnOutput {
       const std::shared_ptr<arrow::DataType>& type);
 
  private:
+  arrow::Result<std::shared_ptr<arrow::ArrayData>> FinishDictionary(
+      const std::shared_ptr<arrow::DataType>& type);
+  arrow::Result<std::shared_ptr<arrow::ArrayData>> FinishStruct(
+      const std::shared_ptr<arrow::DataType>& type);
+
   ColumnOutput(LeafType type, uint64_t slots, arrow::MemoryPool* pool)
       : type_(std::move(type)), slots_(slots), pool_(pool), validity_(slots, pool) {}
 
@@ -140,6 +152,8 @@ class ColumnOutput {
   std::vector<ValidityOutput> item_validity_;
   std::shared_ptr<arrow::Buffer> values_;
   std::unique_ptr<VariableOutput> variable_;
+  std::unique_ptr<DictionaryOutput> dictionary_;
+  std::vector<std::unique_ptr<ColumnOutput>> children_;
 };
 
 }  // namespace pennon::encoding

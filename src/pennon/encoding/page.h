@@ -32,6 +32,16 @@ struct PageBuffer {
   uint64_t size = 0;
 };
 
+/// The files beside a data file that hold blobs of its columns. Thread-safe.
+class SideFiles {
+ public:
+  virtual ~SideFiles() = default;
+  /// Reads ranges of the side file `blob_id`, as io::ReadRanges does. Ranges that together are more
+  /// than the file are a kCorrupt error.
+  virtual arrow::Result<io::RangeBuffers> Read(uint32_t blob_id, std::span<io::RangeRead> reads,
+                                               arrow::MemoryPool* pool) const = 0;
+};
+
 /// One page as the column metadata gives it. The views are good only while the decoder is made.
 struct PageDescription {
   std::string_view path;      ///< file, for messages
@@ -39,6 +49,8 @@ struct PageDescription {
   std::string_view encoding;  ///< serialized ArrayEncoding (2.0) or PageLayout (2.1, 2.2)
   uint16_t minor = 2;         ///< 0, 1 or 2: the version of the file
   uint64_t length = 0;        ///< values in the page, > 0
+  uint64_t file_size = 0;     ///< of the whole file: what lies outside of pages is inside it
+  std::shared_ptr<const SideFiles> side_files;  ///< may be null
   std::vector<PageBuffer> buffers;
 };
 
@@ -50,8 +62,8 @@ class PageRead {
   virtual ~PageRead() = default;
   /// The reads whose `data` must be set, and stay good until Decode returns, before the next call;
   /// empty when Decode can be called. The span is good until the next call. At most two non-empty
-  /// answers in a row (a directory of some kind, then values), one wherever that is possible
-  /// without reading much more.
+  /// answers in a row (a directory of some kind, then values; blobs have a third), one wherever
+  /// that is possible without reading much more.
   virtual arrow::Result<std::span<io::RangeRead>> Next() = 0;
   /// Writes the rows' values and validity to the output. Called once.
   virtual arrow::Status Decode() = 0;

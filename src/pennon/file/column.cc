@@ -112,7 +112,9 @@ arrow::Result<Column::Decoder> Column::DecoderOf(const Container& container, con
                                         .column = field.name,
                                         .encoding = metadata.encoding,
                                         .minor = container.footer().minor,
-                                        .length = metadata.length};
+                                        .length = metadata.length,
+                                        .file_size = container.file_size(),
+                                        .side_files = container.side_files()};
   for (const wire::BufferLocation& buffer : metadata.buffers) {
     description.buffers.push_back({buffer.position, buffer.size});
   }

@@ -1,15 +1,12 @@
 #include "pennon/file/column_owners.h"
 
-#include <arrow/type.h>
-
-#include "pennon/schema/field_marks.h"
+#include "pennon/file/leaf_field.h"
 
 namespace pennon::file {
 namespace {
 
 void AppendOwners(const Field& field, bool parents_own, std::vector<int32_t>* ids) {
-  const bool whole =
-      field.children.empty() || schema::IsPackedStruct(field) || schema::IsBlob(field);
+  const bool whole = OwnsOneColumn(field);
   if (whole || parents_own) ids->push_back(field.id);
   if (whole) return;
   for (const Field& child : field.children) AppendOwners(child, parents_own, ids);

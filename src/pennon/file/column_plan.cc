@@ -137,6 +137,10 @@ class Planner {
 
   arrow::Result<LeafType> LeafTypeOf(const arrow::DataType& type, const encoding::Nesting& layers) {
     arrow::Result<LeafType> made = LeafType::Make(type);
+    if (made.ok() && (made->kind == encoding::LeafKind::kDictionary ||
+                      made->kind == encoding::LeafKind::kStruct)) {
+      return Refuse(layers.back(), type, "pennon does not write values of this type here");
+    }
     if (made.ok()) return made;
     return Refuse(layers.back(), type,
                   "pennon cannot write this column: " + made.status().message());

@@ -6,12 +6,14 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <arrow/buffer.h>
 #include <arrow/memory_pool.h>
 #include <arrow/result.h>
 
+#include "pennon/encoding/page.h"
 #include "pennon/io/read_ranges.h"
 #include "pennon/store.h"
 #include "pennon/wire/file_footer.h"
@@ -29,6 +31,11 @@ class Container {
   uint64_t file_size() const { return file_->size(); }
   const wire::FileFooter& footer() const { return footer_; }
   arrow::MemoryPool* pool() const { return pool_; }
+  /// The files beside this one, or null.
+  const std::shared_ptr<const encoding::SideFiles>& side_files() const { return side_files_; }
+  void set_side_files(std::shared_ptr<const encoding::SideFiles> files) {
+    side_files_ = std::move(files);
+  }
 
   /// The serialised metadata of column `column` < footer().num_columns.
   arrow::Result<std::string> ReadColumnMetadata(uint32_t column) const;
@@ -52,6 +59,7 @@ class Container {
 
   std::shared_ptr<ReadableFile> file_;
   arrow::MemoryPool* pool_;
+  std::shared_ptr<const encoding::SideFiles> side_files_;
   wire::FileFooter footer_;
   uint64_t tail_start_ = 0;
   std::shared_ptr<arrow::Buffer> tail_;  ///< the file from tail_start_ on

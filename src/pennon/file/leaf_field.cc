@@ -11,6 +11,7 @@ bool OwnsOneColumn(const Field& field) {
 }
 
 arrow::Result<encoding::LeafType> LeafTypeOf(const Field& field) {
+  if (schema::IsBlob(field)) return encoding::LeafType::Blob();
   return encoding::LeafType::Make(*field.type);
 }
 

@@ -12,6 +12,7 @@
 #include "pennon/file/container.h"
 #include "pennon/file/leaf_field.h"
 #include "pennon/file/nested.h"
+#include "pennon/file/side_files.h"
 
 namespace pennon::file {
 
@@ -123,12 +124,13 @@ class Reader : public FileReader {
 }  // namespace
 
 arrow::Result<std::shared_ptr<const FileReader>> FileReader::Open(
-    std::shared_ptr<ReadableFile> file, arrow::MemoryPool* pool) {
+    std::shared_ptr<ReadableFile> file, arrow::MemoryPool* pool, FileOpener open_other) {
   ARROW_ASSIGN_OR_RAISE(Container container, Container::Open(std::move(file), pool));
   if (container.footer().num_columns > static_cast<uint32_t>(INT32_MAX)) {
     return Corrupt(container.path(), "the file has more columns than can be numbered: ",
                    container.footer().num_columns);
   }
+  if (open_other) container.set_side_files(MakeSideFiles(container.path(), std::move(open_other)));
   return std::make_shared<const Reader>(std::move(container));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -32,6 +33,10 @@ struct FileVersion {
   bool operator==(const FileVersion&) const = default;
 };
 
+/// Opens another file of the same store by its path.
+using FileOpener =
+    std::function<arrow::Result<std::shared_ptr<ReadableFile>>(const std::string& path)>;
+
 /// An open data file. Immutable but for its lazily filled metadata; thread-safe.
 ///
 /// Opening reads the tail (footer, offset tables); a column's metadata is read and checked at its
@@ -43,8 +48,11 @@ class FileReader {
   virtual ~FileReader() = default;
 
   /// Opens `file`. Costs one request for a small file (the tail of 4 KiB holds all its metadata).
+  /// `open_other` opens the files beside it that hold larger blobs; without it they are a
+  /// kUnsupported error.
   static arrow::Result<std::shared_ptr<const FileReader>> Open(std::shared_ptr<ReadableFile> file,
-                                                               arrow::MemoryPool* pool);
+                                                               arrow::MemoryPool* pool,
+                                                               FileOpener open_other = nullptr);
 
   virtual FileVersion version() const = 0;
   virtual int num_columns() const = 0;

@@ -72,7 +72,11 @@ arrow::Result<std::shared_ptr<const file::FileReader>> FileCache::Open(
     if (file.size_bytes != 0) size = file.size_bytes;
     ARROW_ASSIGN_OR_RAISE(std::shared_ptr<ReadableFile> opened,
                           table.store->Open(path, size, counter_));
-    ARROW_ASSIGN_OR_RAISE(entry->reader, file::FileReader::Open(std::move(opened), pool));
+    const auto open_other = [store = table.store, counter = counter_](const std::string& other) {
+      return store->Open(other, {}, counter);
+    };
+    ARROW_ASSIGN_OR_RAISE(entry->reader,
+                          file::FileReader::Open(std::move(opened), pool, open_other));
     reader = entry->reader;
   }
   Trim();

@@ -13,6 +13,7 @@
 #include <arrow/util/key_value_metadata.h>
 
 #include "pennon/error.h"
+#include "pennon/schema/field_marks.h"
 #include "pennon/schema/logical_type.h"
 
 namespace pennon::schema {
@@ -26,6 +27,12 @@ constexpr char kPrimaryKeyPosition[] = "lance-schema:unenforced-primary-key:posi
 constexpr char kClusteringKeyPosition[] = "lance-schema:unenforced-clustering-key:position";
 constexpr std::array<std::string_view, 5> kReservedNames = {
     "_rowid", "_rowaddr", "_rowoffset", "_row_created_at_version", "_row_last_updated_at_version"};
+
+/// Whether `node` is a blob column whose values the format describes by a struct.
+bool IsDescribedBlob(const wire::FieldMessage& node) {
+  return node.logical_type == "struct" &&
+         (node.extension_name == "lance.blob.v2" || node.metadata.contains("lance-encoding:blob"));
+}
 
 /// Builds the tree from `nodes`, whose children are listed in `children_of` by position.
 class TreeBuilder {
@@ -52,6 +59,10 @@ class TreeBuilder {
     std::unordered_map<int32_t, size_t> position_of;
     for (size_t i = 0; i < nodes_.size(); ++i) {
       const wire::FieldMessage& node = nodes_[i];
+      // In a data file the parts of a blob column's descriptor follow it without ids.
+      if (node.id < 0 && node.parent_id < 0 && !roots_.empty() &&
+          IsDescribedBlob(nodes_[roots_.back()]))
+        continue;
       if (node.id < 0) {
         return Corrupt(path_, "A schema field has a negative id: ", node.name, ", id ", node.id,
                        ": ", path_);
@@ -92,6 +103,11 @@ class TreeBuilder {
     for (const size_t child : children_of_[node]) {
       ARROW_ASSIGN_OR_RAISE(Field built, BuildField(child, depth + 1));
       field.children.push_back(std::move(built));
+    }
+    // What stands below a blob column is how values are given and described, not what they are.
+    if (IsBlob(field) && field.logical_type == "struct") {
+      field.type = arrow::large_binary();
+      return field;
     }
     ARROW_ASSIGN_OR_RAISE(field.type, TypeOf(field));
     return field;

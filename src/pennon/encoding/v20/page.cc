@@ -7,6 +7,12 @@ namespace pennon::encoding {
 
 arrow::Result<std::unique_ptr<PageDecoder>> MakeV20Decoder(const PageDescription& page,
                                                            const LeafType& type) {
+  if (type.kind == LeafKind::kDictionary || type.kind == LeafKind::kStruct || type.is_blob) {
+    return Unsupported(page.path,
+                       "dictionary, packed and blob columns of 2.0 files are not supported yet, "
+                       "column: ",
+                       page.column);
+  }
   ARROW_ASSIGN_OR_RAISE(const wire::ArrayEncoding root,
                         wire::ParseArrayEncoding(page.encoding, page.path));
   if (type.kind != LeafKind::kVariable) return MakeV20FixedDecoder(page, root, type);
