@@ -103,11 +103,7 @@ class ConstantNestedRead : public NestedPageRead {
   arrow::Status ReadValues(uint64_t slot, ColumnOutput* out) override {
     if (values_ == 0) return arrow::Status::OK();
     if (!facts_.has_scalar) {
-      if (facts_.type.kind == LeafKind::kVariable) {
-        ARROW_RETURN_NOT_OK(out->variable().AppendEmpty(slot, values_));
-      }
-      out->ZeroSlots(slot, values_);
-      return arrow::Status::OK();
+      return out->WriteEmpty(slot, values_);
     }
     ARROW_ASSIGN_OR_RAISE(const auto flat, MakeFlat(facts_, values_));
     const PageRows rows{.first = 0, .count = values_, .out = slot};
