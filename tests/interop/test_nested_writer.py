@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from . import nested_writer_cases as cases
+from .test_file_reader import check_file
 from .test_file_writer import SKIP, TOOL, write, write_ipc
 
 lance_file = pytest.importorskip("lance.file")
@@ -74,6 +75,16 @@ def test_reference_library_reads_nested_columns(version, nulls, length, tmp_path
     table = source(version, types_of(version), length, SHARES[nulls], 1)
     path = write(version, [table], tmp_path)
     assert differing(path, table.slice(SKIP, length)) == []
+
+
+@pytest.mark.parametrize("version", ["2.0", "2.1", "2.2"])
+@pytest.mark.parametrize("nulls", SHARES)
+def test_pennon_reads_nested_columns(version, nulls, tmp_path):
+    length = 3000
+    table = source(version, types_of(version), length, SHARES[nulls], 4)
+    path = write(version, [table], tmp_path)
+    want = table.slice(SKIP, length)
+    check_file(path, table.schema, version, tmp_path, lambda name: want[name])
 
 
 @pytest.mark.parametrize("nulls", SHARES)
@@ -277,3 +288,25 @@ def test_data_sets_read_the_files(version, tmp_path):
     taken = pa.concat_tables([table.slice(row, 1) for row in rows])
     for got, want in ((dataset.to_table(), table), (dataset.take(rows), taken)):
         assert [name for name in table.column_names if not equal(got[name], want[name])] == []
+
+
+def test_blobs_of_2_2_tables(tmp_path):
+    rng = np.random.default_rng(11)
+    rows = 300
+    data = cases.leaf(pa.large_binary(), rows, 0, rng)
+    t = pa.struct([("data", pa.large_binary()), ("uri", pa.string())])
+    mask = cases.mask_of(rows, 0.3, rng)
+    blobs = pa.Array.from_buffers(t, rows, [cases.bitmap(mask)], children=[data, pa.nulls(rows, pa.string())])
+    field = pa.field("b", t, metadata={"ARROW:extension:name": "lance.blob.v2"})
+    table = pa.table([blobs, pa.array(range(rows))], pa.schema([field, pa.field("i", pa.int64())]))
+    write_ipc(table, tmp_path / "in.arrow")
+    run = subprocess.run([TOOL, "2.2", "0", tmp_path / "out.lance", tmp_path / "in.arrow"], check=True,
+                         capture_output=True, text=True)
+    owners = [tuple(map(int, line.split())) for line in run.stdout.splitlines()]
+    assert owners == [(0, 0), (3, 1)]
+    dataset = dataset_of(tmp_path / "out.lance", table, "2.2", owners, tmp_path / "set")
+    assert dataset.to_table(columns=["i"])["i"].to_pylist() == list(range(rows))
+    present = [i for i in range(rows) if not mask[i]]
+    assert dataset.to_table(columns=["b"])["b"].is_valid().to_pylist() == (~mask).tolist()
+    read = [blob.readall() for blob in dataset.take_blobs("b", indices=present)]
+    assert read == [data[i].as_py() for i in present]

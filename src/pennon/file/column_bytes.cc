@@ -22,6 +22,14 @@ void Span(const arrow::ArrayData& array, int64_t* first, int64_t* count) {
   *count = fits ? end - start : 0;
 }
 
+// Bytes of large binaries, with their descriptions.
+uint64_t DataBytes(const arrow::ArrayData& data, int64_t first, int64_t count) {
+  constexpr uint64_t kPlaceBytes = 25;
+  const int64_t* offsets = data.GetValues<int64_t>(1) + first;
+  return static_cast<uint64_t>(offsets[count] - offsets[0]) +
+         kPlaceBytes * static_cast<uint64_t>(count);
+}
+
 uint64_t BytesOf(const arrow::ArrayData& array, const ColumnPlan& plan, int64_t first,
                  int64_t count) {
   switch (plan.form) {
@@ -36,6 +44,11 @@ uint64_t BytesOf(const arrow::ArrayData& array, const ColumnPlan& plan, int64_t 
                                       count);
       }
       return bytes;
+    }
+    case ColumnForm::kBlobV2: {
+      const auto& type = static_cast<const arrow::StructType&>(*array.type);
+      const auto& data = *array.child_data[static_cast<size_t>(type.GetFieldIndex("data"))];
+      return count == 0 ? 0 : DataBytes(data, array.offset + first, count);
     }
     case ColumnForm::kListOffsets:
       return 8 * static_cast<uint64_t>(count);

@@ -6,6 +6,7 @@
 #include <arrow/type.h>
 
 #include "pennon/error.h"
+#include "pennon/file/blob_v2_writer.h"
 #include "pennon/schema/field_marks.h"
 
 namespace pennon::file {
@@ -216,6 +217,7 @@ class Planner {
 
   arrow::Status PlanBlob(const Field& field, const arrow::DataType& type,
                          encoding::Nesting layers) {
+    if (IsBlobV2(field)) return PlanBlobV2(field, type, std::move(layers));
     if (type.id() != arrow::Type::LARGE_BINARY) {
       return Refuse(layers.back(), type, "pennon writes blobs of type large_binary only");
     }
@@ -226,6 +228,21 @@ class Planner {
     }
     ARROW_ASSIGN_OR_RAISE(LeafType leaf, LeafTypeOf(type, layers));
     AddPlan(ColumnForm::kBlob, field, std::move(layers)).leaf = std::move(leaf);
+    return arrow::Status::OK();
+  }
+
+  arrow::Status PlanBlobV2(const Field& field, const arrow::DataType& type,
+                           encoding::Nesting layers) {
+    const auto data = type.id() == arrow::Type::STRUCT
+                          ? static_cast<const arrow::StructType&>(type).GetFieldByName("data")
+                          : nullptr;
+    if (version_.minor < 2 || layers.size() > 1 || data == nullptr ||
+        data->type()->id() != arrow::Type::LARGE_BINARY) {
+      return Refuse(layers.back(), type,
+                    "Blobs of the extension lance.blob.v2 are structs with large_binary data, and "
+                    "written at top level in storage version 2.2");
+    }
+    AddPlan(ColumnForm::kBlobV2, field, std::move(layers));
     return arrow::Status::OK();
   }
 

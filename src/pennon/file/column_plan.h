@@ -28,6 +28,7 @@ enum class ColumnForm {
   kDictionary,    ///< an Arrow dictionary
   kPackedStruct,  ///< a struct whose children share the column
   kBlob,          ///< byte strings outside the pages
+  kBlobV2,        ///< the same as 2.2 tables have them: blob_v2_writer.h
   kEmptyStruct,   ///< a struct without children
   kListOffsets,   ///< 2.0: where each list ends
   kStructHeader,  ///< 2.0: says how long its children are

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include <arrow/array/array_base.h>
@@ -18,6 +19,7 @@
 #include "pennon/encoding/shredding.h"
 #include "pennon/encoding/v20/nested_writer.h"
 #include "pennon/error.h"
+#include "pennon/file/blob_v2_writer.h"
 #include "pennon/file/column_bytes.h"
 #include "pennon/wire/page_layout_writer.h"
 
@@ -36,8 +38,13 @@ constexpr int kDefinitionShift = 16;
 // The page of a column of version 2.1 or 2.2; nothing if the rows must be split.
 arrow::Result<std::optional<EncodedPage>> EncodeLeaf(const ColumnPlan& plan,
                                                      const ShreddedRows& rows,
+                                                     ContainerWriter* container,
                                                      arrow::MemoryPool* pool) {
   switch (plan.form) {
+    case ColumnForm::kBlobV2:
+      return EncodeBlobV2Page(
+          rows, [&](std::span<const uint8_t> bytes) { return container->AddBytes(bytes); },
+          plan.options, pool);
     case ColumnForm::kDictionary:
       return encoding::EncodeDictionaryPage(rows, plan.leaf, plan.items, plan.options, pool);
     case ColumnForm::kPackedStruct:
@@ -189,7 +196,8 @@ arrow::Status ColumnWriter::WriteLevels(const std::shared_ptr<arrow::ArrayData>&
   }
   ARROW_ASSIGN_OR_RAISE(const ShreddedRows shredded,
                         encoding::Shred(*rows, plan_.nesting, plan_.declare_all, pool_));
-  ARROW_ASSIGN_OR_RAISE(const std::optional<EncodedPage> page, EncodeLeaf(plan_, shredded, pool_));
+  ARROW_ASSIGN_OR_RAISE(const std::optional<EncodedPage> page,
+                        EncodeLeaf(plan_, shredded, container_, pool_));
   if (page) {
     AddPage(*page, shredded.nesting.rows);
     return arrow::Status::OK();

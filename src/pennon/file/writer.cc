@@ -7,6 +7,7 @@
 #include <arrow/type.h>
 
 #include "pennon/error.h"
+#include "pennon/file/blob_v2_writer.h"
 #include "pennon/file/column_plan.h"
 #include "pennon/file/column_writer.h"
 #include "pennon/file/container_writer.h"
@@ -57,7 +58,7 @@ class Writer final : public FileWriter {
       out.column_indices.push_back(static_cast<int32_t>(i));
     }
     out.version = version_;
-    out.bytes = container_.Finish(fields_, length);
+    out.bytes = container_.Finish(DescribeBlobs(fields_), length);
     return out;
   }
 
