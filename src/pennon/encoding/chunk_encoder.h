@@ -1,8 +1,8 @@
 // The values of a mini-block page, encoded and cut into chunks: the value side of
 // mini_block_writer.h, which adds levels and headers.
 //
-//   fixed width    Flat, FixedSizeList(Flat), InlineBitpacking, Rle: whichever is smallest
-//   strings        Variable
+//   fixed width    fixed_chunks.h
+//   strings        string_chunks.h
 //
 // Source: docs/format-notes.md, "Compressive encodings". Stateless, thread-safe.
 #pragma once
@@ -31,6 +31,8 @@ struct EncodedChunks {
   std::vector<uint32_t> counts;
   /// Bytes of each value buffer, chunk by chunk: counts.size() * streams.size().
   std::vector<uint32_t> sizes;
+
+  uint64_t bytes() const;  ///< of all streams
 };
 
 /// Values a chunk holds at most.

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include <arrow/buffer.h>
@@ -28,6 +29,9 @@ struct EncodedDictionary {
   uint64_t num_items = 0;
   std::shared_ptr<arrow::Buffer> items;
 };
+
+/// The valid values that `numbers` name, as values of their own.
+LeafValues TakeItems(const LeafValues& values, std::span<const uint64_t> numbers);
 
 /// Encodes `items`, which have no nulls: strings, or fixed width in whole bytes.
 arrow::Result<EncodedDictionary> EncodeDictionaryItems(const LeafValues& items,

@@ -20,13 +20,13 @@ uint64_t LowBytes(size_t count) {
   return count >= 8 ? ~uint64_t{0} : (uint64_t{1} << (8 * count)) - 1;
 }
 
-// The next min(left, 8) bytes at `at`, zero padded.
-uint64_t Load(const uint8_t* at, size_t left) {
+// The next 8 bytes at `at`; zeros for those from `end` on.
+uint64_t Load(const uint8_t* at, const uint8_t* end) {
   uint64_t word = 0;
-  if (left >= 8) {
+  if (end - at >= 8) [[likely]] {
     std::memcpy(&word, at, 8);
   } else {
-    std::memcpy(&word, at, left);
+    std::memcpy(&word, at, static_cast<size_t>(end - at));
   }
   return word;
 }
@@ -82,13 +82,14 @@ inline FsstEncoder::Match FsstEncoder::Find(uint64_t word, size_t left) const {
   return left >= 2 ? short_[word & 0xFFFF] : single_[word & 0xFF];
 }
 
-size_t FsstEncoder::Encode(std::span<const uint8_t> in, uint8_t* out) const {
+size_t FsstEncoder::Encode(std::span<const uint8_t> in, size_t readable, uint8_t* out) const {
   const uint8_t* at = in.data();
   const uint8_t* const end = at + in.size();
+  const uint8_t* const readable_end = end + readable;
   uint8_t* to = out;
   while (at != end) {
     const size_t left = static_cast<size_t>(end - at);
-    const Match match = Find(Load(at, left), left);
+    const Match match = Find(Load(at, readable_end), left);
     const bool literal = match.code < 256;
     to[0] = literal ? kEscape : static_cast<uint8_t>(match.code - 256);
     to[1] = *at;
@@ -153,7 +154,7 @@ class FsstEncoder::Trainer {
     size_t left = text.size();
     size_t before = kCodes;
     while (left > 0) {
-      const Match match = table.Find(Load(at, left), left);
+      const Match match = table.Find(Load(at, at + left), left);
       ++single_[match.code];
       if (grow) {
         if (before != kCodes) ++pair_[before * kCodes + match.code];

@@ -18,6 +18,7 @@ namespace {
 // length byte for 255 bytes.
 constexpr uint64_t kZstdMaxRatio = 32768;
 constexpr uint64_t kLz4MaxRatio = 255;
+constexpr int kZstdLevel = 3;
 constexpr int64_t kStreamStep = 64 * 1024;
 
 const char* NameOf(GeneralScheme scheme) {
@@ -230,29 +231,55 @@ arrow::Status DecompressTo(GeneralScheme scheme, std::span<const uint8_t> in, in
   return DecompressBody(scheme, parts.body, *scratch);
 }
 
-arrow::Status Compress(GeneralScheme scheme, std::span<const uint8_t> content, int level,
-                       std::vector<uint8_t>* out) {
-  if (scheme == GeneralScheme::kNone) {
+GeneralCompressor::GeneralCompressor(GeneralScheme scheme,
+                                     std::unique_ptr<arrow::util::Codec> codec)
+    : scheme_(scheme), codec_(std::move(codec)) {}
+GeneralCompressor::GeneralCompressor(GeneralCompressor&&) noexcept = default;
+GeneralCompressor::~GeneralCompressor() = default;
+
+arrow::Result<GeneralCompressor> GeneralCompressor::Make(GeneralScheme scheme, int level) {
+  if (scheme == GeneralScheme::kNone) return GeneralCompressor(scheme, nullptr);
+  if (level == 0) level = kZstdLevel;
+  if (scheme == GeneralScheme::kZstd) {
+    // What the codec does not know is an error of its own: a hint must not be one.
+    ARROW_ASSIGN_OR_RAISE(const int low,
+                          arrow::util::Codec::MinimumCompressionLevel(arrow::Compression::ZSTD));
+    ARROW_ASSIGN_OR_RAISE(const int high,
+                          arrow::util::Codec::MaximumCompressionLevel(arrow::Compression::ZSTD));
+    level = std::clamp(level, low, high);
+  }
+  ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::util::Codec> codec, MakeCodec(scheme, level));
+  return GeneralCompressor(scheme, std::move(codec));
+}
+
+arrow::Status GeneralCompressor::Append(std::span<const uint8_t> content,
+                                        std::vector<uint8_t>* out) {
+  if (codec_ == nullptr) {
     out->insert(out->end(), content.begin(), content.end());
     return arrow::Status::OK();
   }
-  const size_t prefix = scheme == GeneralScheme::kZstd ? 8 : 4;
+  const size_t prefix = scheme_ == GeneralScheme::kZstd ? 8 : 4;
   // The lz4 prefix and library count in 31 bits, with some expansion of incompressible input.
-  if (scheme == GeneralScheme::kLz4 && content.size() > 0x7E000000) {
+  if (scheme_ == GeneralScheme::kLz4 && content.size() > 0x7E000000) {
     return InvalidInput("Lz4 blocks hold at most 2113929216 bytes, given ", content.size());
   }
-  ARROW_ASSIGN_OR_RAISE(auto codec, MakeCodec(scheme, level));
   const int64_t bound =
-      codec->MaxCompressedLen(static_cast<int64_t>(content.size()), content.data());
+      codec_->MaxCompressedLen(static_cast<int64_t>(content.size()), content.data());
   const size_t at = out->size();
   out->resize(at + prefix + static_cast<size_t>(bound));
   const uint64_t size = content.size();
   std::memcpy(out->data() + at, &size, prefix);
   ARROW_ASSIGN_OR_RAISE(const int64_t written,
-                        codec->Compress(static_cast<int64_t>(content.size()), content.data(), bound,
-                                        out->data() + at + prefix));
+                        codec_->Compress(static_cast<int64_t>(content.size()), content.data(),
+                                         bound, out->data() + at + prefix));
   out->resize(at + prefix + static_cast<size_t>(written));
   return arrow::Status::OK();
+}
+
+arrow::Status Compress(GeneralScheme scheme, std::span<const uint8_t> content, int level,
+                       std::vector<uint8_t>* out) {
+  ARROW_ASSIGN_OR_RAISE(GeneralCompressor compressor, GeneralCompressor::Make(scheme, level));
+  return compressor.Append(content, out);
 }
 
 }  // namespace pennon::encoding

@@ -19,13 +19,18 @@
 #include <arrow/memory_pool.h>
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
+#include <arrow/util/type_fwd.h>
 
 namespace pennon::encoding {
 
-enum class GeneralScheme { kNone, kLz4, kZstd };
+enum class GeneralScheme { kNone = 0, kLz4 = 1, kZstd = 2 };
 
 /// The scheme a 2.1 `CompressionScheme` number names (1 lz4, 2 zstd).
 arrow::Result<GeneralScheme> GeneralSchemeOf(uint64_t number);
+/// The number of a scheme in 2.1.
+constexpr uint64_t GeneralSchemeNumber(GeneralScheme scheme) {
+  return static_cast<uint64_t>(scheme);
+}
 /// The scheme a 2.0 `Compression.scheme` text names ("", "none", "zstd", "lz4").
 arrow::Result<GeneralScheme> GeneralSchemeOf(std::string_view name);
 
@@ -43,8 +48,25 @@ arrow::Status DecompressInto(GeneralScheme scheme, std::span<const uint8_t> in,
 arrow::Status DecompressTo(GeneralScheme scheme, std::span<const uint8_t> in, int64_t max_bytes,
                            std::vector<uint8_t>* scratch);
 
-/// Appends the compressed form of `content`, size prefix included. `level` 0 is the scheme's
-/// default.
+/// Compresses many buffers. Not thread-safe.
+class GeneralCompressor {
+ public:
+  /// `level` 0 is the default: 3 of zstd, which is lz4's only one.
+  static arrow::Result<GeneralCompressor> Make(GeneralScheme scheme, int level);
+  GeneralCompressor(GeneralCompressor&&) noexcept;
+  ~GeneralCompressor();
+
+  /// Appends the compressed form of `content`, size prefix included.
+  arrow::Status Append(std::span<const uint8_t> content, std::vector<uint8_t>* out);
+
+ private:
+  GeneralCompressor(GeneralScheme scheme, std::unique_ptr<arrow::util::Codec> codec);
+
+  GeneralScheme scheme_;
+  std::unique_ptr<arrow::util::Codec> codec_;  ///< null: none
+};
+
+/// Appends the compressed form of one buffer, as GeneralCompressor does.
 arrow::Status Compress(GeneralScheme scheme, std::span<const uint8_t> content, int level,
                        std::vector<uint8_t>* out);
 

@@ -21,6 +21,10 @@ namespace {
 // From this size on a value is better addressed alone than decoded with its chunk.
 constexpr uint64_t kFullZipBytes = 256;
 
+// Values that the hint miniblock cannot bring into chunks, of which two must fit one.
+constexpr uint64_t kLargestInChunk21 = 14 << 10;
+constexpr uint64_t kLargestInChunk22 = 512 << 20;
+
 // Bytes of the largest value.
 uint64_t LargestValue(const LeafValues& values) {
   if (values.type.kind == LeafKind::kFixed) return values.type.bits_per_slot() / 8;
@@ -31,11 +35,13 @@ uint64_t LargestValue(const LeafValues& values) {
   return largest;
 }
 
-bool IsMiniBlock(const LeafValues& values, LayoutHint hint) {
+bool IsMiniBlock(const LeafValues& values, const PageOptions& options) {
   // Bits cannot be zipped: booleans, and lists of them, are mini-block at any size.
   if (values.type.kind == LeafKind::kFixed && values.type.bits_per_item == 1) return true;
-  if (hint != LayoutHint::kAuto) return hint == LayoutHint::kMiniBlock;
-  return LargestValue(values) < kFullZipBytes;
+  if (options.hints.layout == LayoutHint::kFullZip) return false;
+  const uint64_t largest = LargestValue(values);
+  if (options.hints.layout == LayoutHint::kAuto) return largest < kFullZipBytes;
+  return largest < (options.minor < 2 ? kLargestInChunk21 : kLargestInChunk22);
 }
 
 // With levels a scalar page keeps 2 bytes an entry for each: more than small values bit-packed
@@ -98,7 +104,7 @@ arrow::Result<std::optional<EncodedPage>> EncodeNestedPage(const LeafValues& val
   }
   ARROW_ASSIGN_OR_RAISE(const std::optional<DictionaryValues> coded,
                         TryDictionary(values, options, pool));
-  if (coded || IsMiniBlock(values, options.hints.layout)) {
+  if (coded || IsMiniBlock(values, options)) {
     const LeafValues& stored = coded ? coded->indexes : values;
     ARROW_ASSIGN_OR_RAISE(auto page, EncodeMiniBlock(
                                          nesting,
@@ -117,7 +123,7 @@ arrow::Result<std::optional<EncodedPage>> EncodeNestedPage(const LeafValues& val
 arrow::Result<EncodedPage> EncodePage(const LeafType& type, const arrow::ArrayData& values,
                                       const PageOptions& options, arrow::MemoryPool* pool) {
   ARROW_ASSIGN_OR_RAISE(LeafValues leaf, LeafValues::Make(type, values, pool));
-  if (options.minor == 0) return EncodeV20Page(leaf, pool);
+  if (options.minor == 0) return EncodeV20Page(leaf, options.hints, pool);
   ARROW_ASSIGN_OR_RAISE(auto page, EncodeNestedPage(leaf, FlatNesting(leaf), options, pool));
   return *std::move(page);  // without lists nothing is split
 }

@@ -1,11 +1,17 @@
 #include "pennon/encoding/zip_encoder.h"
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
+#include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <arrow/util/bitmap_ops.h>
 
+#include "pennon/encoding/fsst_values.h"
+#include "pennon/encoding/general_chunks.h"
 #include "pennon/error.h"
 #include "pennon/wire/page_layout_writer.h"
 
@@ -13,6 +19,10 @@ namespace pennon::encoding {
 namespace {
 
 using BufferPtr = std::shared_ptr<arrow::Buffer>;
+
+constexpr uint64_t kMinZstdBytes = 32 << 10;  // of all values
+constexpr uint64_t kLongValue = 32 << 10;
+constexpr double kWorthwhile = 0.95;
 
 // Validity of the items of one list layer, where it is stored.
 struct ItemBits {
@@ -74,17 +84,92 @@ arrow::Result<EncodedRecords> EncodeFixedRecords(const LeafValues& values,
   return out;
 }
 
-}  // namespace
+// Bytes that all values take.
+uint64_t TotalBytes(const LeafValues& values) {
+  return values.value_start(values.length) - values.value_start(0);
+}
 
-arrow::Result<EncodedRecords> EncodeRecords(const LeafValues& values, const PageOptions&,
-                                            arrow::MemoryPool* pool) {
-  if (values.type.kind == LeafKind::kFixed) return EncodeFixedRecords(values, pool);
+bool ZstdIsWanted(const LeafValues& values, const EncodingHints& hints) {
+  if (hints.compression == CompressionHint::kNone || hints.compression == CompressionHint::kFsst ||
+      TotalBytes(values) < kMinZstdBytes) {
+    return false;
+  }
+  if (IsGeneral(hints.compression)) return true;
+  for (uint64_t i = 0; i < values.length; ++i) {
+    if (values.value_start(i + 1) - values.value_start(i) > kLongValue) return true;
+  }
+  return false;
+}
+
+std::span<const uint8_t> BytesOf(const LeafValues& values, uint64_t i) {
+  const std::string_view text = values.value(i);
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
+// Whether a few values spread over the page become smaller: images, for one, do not.
+arrow::Result<bool> SampleShrinks(const LeafValues& values, GeneralCompressor* compressor) {
+  constexpr uint64_t kSampleValues = 16;
+  uint64_t before = 0;
+  std::vector<uint8_t> after;
+  const uint64_t step = std::max<uint64_t>(1, values.length / kSampleValues);
+  for (uint64_t i = 0; i < values.length; i += step) {
+    const std::span<const uint8_t> value = BytesOf(values, i);
+    before += value.size();
+    if (!value.empty()) ARROW_RETURN_NOT_OK(compressor->Append(value, &after));
+  }
+  return static_cast<double>(after.size()) < kWorthwhile * static_cast<double>(before);
+}
+
+// Compresses each value; gives nothing if that is of no use.
+template <typename Offset>
+arrow::Result<std::optional<EncodedRecords>> TryZstd(const LeafValues& values,
+                                                     const EncodingHints& hints) {
+  ARROW_ASSIGN_OR_RAISE(GeneralCompressor compressor,
+                        GeneralCompressor::Make(GeneralScheme::kZstd, hints.compression_level));
+  ARROW_ASSIGN_OR_RAISE(const bool shrinks, SampleShrinks(values, &compressor));
+  if (!shrinks) return std::nullopt;
+  std::vector<uint8_t> data;
+  std::vector<Offset> offsets(values.length + 1);
+  for (uint64_t i = 0; i < values.length; ++i) {
+    const std::span<const uint8_t> value = BytesOf(values, i);
+    if (!value.empty()) ARROW_RETURN_NOT_OK(compressor.Append(value, &data));
+    offsets[i + 1] = static_cast<Offset>(data.size());
+  }
+  if (data.size() >= TotalBytes(values)) return std::nullopt;
+  const uint64_t bits = 8 * sizeof(Offset);
+  return EncodedRecords{
+      .encoding = wire::WriteGeneral(GeneralSchemeNumber(GeneralScheme::kZstd),
+                                     hints.compression_level, wire::WriteVariable(bits)),
+      .bits_per_offset = static_cast<uint32_t>(bits),
+      .data = arrow::Buffer::FromVector(std::move(data)),
+      .offsets = arrow::Buffer::FromVector(std::move(offsets))};
+}
+
+arrow::Result<EncodedRecords> EncodeVariableRecords(const LeafValues& values,
+                                                    const EncodingHints& hints,
+                                                    arrow::MemoryPool* pool) {
+  if (ZstdIsWanted(values, hints)) {
+    ARROW_ASSIGN_OR_RAISE(std::optional<EncodedRecords> compressed,
+                          values.type.offset_bits == 32 ? TryZstd<int32_t>(values, hints)
+                                                        : TryZstd<int64_t>(values, hints));
+    if (compressed) return std::move(*compressed);
+  }
   EncodedRecords out;
   out.bits_per_offset = static_cast<uint32_t>(values.type.offset_bits);
   out.encoding = wire::WriteVariable(out.bits_per_offset);
-  out.data = values.data;
-  out.offsets = values.offsets;
+  ARROW_ASSIGN_OR_RAISE(FsstValues coded, EncodeFsst(values, hints, pool));
+  out.data = coded.used() ? std::move(coded.data) : values.data;
+  out.offsets = coded.used() ? std::move(coded.offsets) : values.offsets;
+  if (coded.used()) out.encoding = wire::WriteFsst(coded.table, out.encoding);
   return out;
+}
+
+}  // namespace
+
+arrow::Result<EncodedRecords> EncodeRecords(const LeafValues& values, const PageOptions& options,
+                                            arrow::MemoryPool* pool) {
+  return values.type.kind == LeafKind::kFixed ? EncodeFixedRecords(values, pool)
+                                              : EncodeVariableRecords(values, options.hints, pool);
 }
 
 }  // namespace pennon::encoding

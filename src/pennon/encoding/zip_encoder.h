@@ -3,7 +3,8 @@
 //
 //   fixed width    the plain values; lists of fixed size with the validity of their items, for each
 //                  list layer that has nulls, in whole bytes before the items
-//   strings        Variable
+//   strings        Variable, Fsst(Variable), or General(Variable): always zstd, each value by
+//                  itself, with the hint zstd or lz4, or when there are values of over 32 KiB
 //
 // Source: docs/format-notes.md, "Compressive encodings". Stateless, thread-safe.
 #pragma once

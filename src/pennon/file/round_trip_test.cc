@@ -2,6 +2,7 @@
 // lengths and shapes.
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -22,7 +23,7 @@
 namespace pennon::file {
 namespace {
 
-enum class Shape { kRandom, kSmall, kConstant, kLong };
+enum class Shape { kRandom, kSmall, kConstant, kLong, kRuns, kFew, kText };
 
 // Makes arrays of any leaf type over random bytes; null slots keep garbage.
 class Random {
@@ -69,7 +70,16 @@ class Random {
 
   std::shared_ptr<arrow::Buffer> Bytes(int64_t size, int64_t width, Shape shape) {
     std::vector<uint8_t> bytes(static_cast<size_t>(size), shape == Shape::kConstant ? 5 : 0);
-    if (shape == Shape::kSmall) {
+    if (shape == Shape::kRuns || shape == Shape::kFew) {
+      // Whole values: equal neighbours, or one of a few.
+      std::vector<uint8_t> pool(static_cast<size_t>(9 * width));
+      FillRandom(0x3b3b3b3b, &pool);
+      for (int64_t at = 0, i = 0; at < size; at += width, ++i) {
+        const int64_t pick = shape == Shape::kRuns ? i / 60 % 9 : engine_() % 9;
+        std::memcpy(bytes.data() + at, pool.data() + pick * width,
+                    static_cast<size_t>(std::min(width, size - at)));
+      }
+    } else if (shape == Shape::kSmall) {
       for (int64_t i = 0; i < size; i += width) bytes[static_cast<size_t>(i)] = engine_() % 8;
     } else if (shape != Shape::kConstant) {
       // No exponent of all ones: NaN is not equal to itself.
@@ -89,7 +99,14 @@ class Random {
   void AddStrings(int64_t length, Shape shape,
                   std::vector<std::shared_ptr<arrow::Buffer>>* buffers) {
     std::vector<Offset> offsets = {0};
+    std::string words;
     for (int64_t i = 0; i < length; ++i) {
+      if (shape == Shape::kText || shape == Shape::kFew || shape == Shape::kRuns) {
+        const std::string value = shape == Shape::kText ? Sentence() : Word(i);
+        words += value;
+        offsets.push_back(static_cast<Offset>(words.size()));
+        continue;
+      }
       const uint32_t limit = shape == Shape::kLong ? 600 : 20;
       offsets.push_back(offsets.back() +
                         static_cast<Offset>(shape == Shape::kConstant ? 3 : engine_() % limit));
@@ -97,8 +114,23 @@ class Random {
     const int64_t size = offsets.back();
     buffers->push_back(arrow::Buffer::FromVector(std::move(offsets)));
     std::vector<uint8_t> text(static_cast<size_t>(size), 'c');
-    if (shape != Shape::kConstant) FillRandom(0x7f7f7f7f, &text);
+    if (!words.empty()) {
+      std::copy(words.begin(), words.end(), text.begin());
+    } else if (shape != Shape::kConstant) {
+      FillRandom(0x7f7f7f7f, &text);
+    }
     buffers->push_back(arrow::Buffer::FromVector(std::move(text)));
+  }
+
+  std::string Word(int64_t i) {
+    static const std::vector<std::string> words = {"harbour",   "lantern", "",   "of",
+                                                   "the quiet", "river",   "and"};
+    return words[static_cast<size_t>(i) * 5 % words.size()];
+  }
+  std::string Sentence() {
+    std::string out;
+    for (uint32_t k = engine_() % 12; k > 0; --k) out += Word(engine_() % 7) + " ";
+    return out;
   }
 
   std::mt19937 engine_;
@@ -130,8 +162,11 @@ std::vector<std::shared_ptr<arrow::DataType>> Types() {
           arrow::fixed_size_list(arrow::fixed_size_list(arrow::int32(), 9), 10)};
 }
 
-Field MakeField(const std::shared_ptr<arrow::DataType>& type, int32_t id) {
+using Hints = std::map<std::string, std::string>;
+
+Field MakeField(const std::shared_ptr<arrow::DataType>& type, int32_t id, const Hints& hints) {
   Field field;
+  for (const auto& [name, value] : hints) field.metadata["lance-encoding:" + name] = value;
   field.name = "c" + std::to_string(id);
   field.id = id;
   field.logical_type = schema::LogicalTypeOf(*type);
@@ -143,6 +178,7 @@ struct Case {
   uint16_t minor;
   double null_share;
   Shape shape;
+  Hints hints = {};
 };
 
 class RoundTripTest : public ::testing::TestWithParam<Case> {};
@@ -179,7 +215,7 @@ TEST_P(RoundTripTest, EveryTypeReadsBack) {
     std::vector<Field> fields;
     std::vector<std::shared_ptr<arrow::Array>> columns;
     for (const auto& type : Types()) {
-      fields.push_back(MakeField(type, static_cast<int32_t>(fields.size())));
+      fields.push_back(MakeField(type, static_cast<int32_t>(fields.size()), param.hints));
       columns.push_back(
           random.Make(type, length + 4, param.null_share, param.shape)->Slice(3, length));
     }
@@ -205,7 +241,8 @@ std::vector<Case> Cases() {
   std::vector<Case> cases;
   for (uint16_t minor : {0, 1, 2}) {
     for (double share : {0.0, 0.3, 1.0}) {
-      for (Shape shape : {Shape::kRandom, Shape::kSmall, Shape::kConstant, Shape::kLong}) {
+      for (Shape shape : {Shape::kRandom, Shape::kSmall, Shape::kConstant, Shape::kLong,
+                          Shape::kRuns, Shape::kFew, Shape::kText}) {
         cases.push_back({minor, share, shape});
       }
     }
@@ -214,6 +251,29 @@ std::vector<Case> Cases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, RoundTripTest, ::testing::ValuesIn(Cases()));
+
+std::vector<Case> HintedCases() {
+  const std::vector<Hints> all = {
+      {{"compression", "zstd"}},
+      {{"compression", "lz4"}},
+      {{"compression", "fsst"}},
+      {{"compression", "none"}},
+      {{"compression", "zstd"}, {"bss", "on"}, {"compression-level", "7"}},
+      {{"compression", "lz4"}, {"structural-encoding", "fullzip"}},
+      {{"minichunk-size", "64"}, {"structural-encoding", "miniblock"}},
+      {{"minichunk-size", "1000000"}, {"dict-values-compression", "zstd"}}};
+  std::vector<Case> cases;
+  for (uint16_t minor : {0, 1, 2}) {
+    for (const Hints& hints : all) {
+      for (Shape shape : {Shape::kSmall, Shape::kRuns, Shape::kText, Shape::kLong}) {
+        cases.push_back({minor, shape == Shape::kSmall ? 0.0 : 0.3, shape, hints});
+      }
+    }
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Hinted, RoundTripTest, ::testing::ValuesIn(HintedCases()));
 
 }  // namespace
 }  // namespace pennon::file

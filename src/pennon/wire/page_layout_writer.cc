@@ -11,7 +11,10 @@ enum : uint32_t {
   kVariable = 2,
   kOutOfLineBitpacking = 4,
   kInlineBitpacking = 5,
+  kFsst = 6,
   kRle = 8,
+  kByteStreamSplit = 9,
+  kGeneral = 10,
   kFixedSizeList = 11,
   kPackedStruct = 12,
   kVariablePackedStruct = 13,
@@ -76,6 +79,30 @@ std::string WriteRle(uint64_t bits) {
   AddMessage(&writer, 1, WriteFlat(bits));
   AddMessage(&writer, 2, WriteFlat(8));
   return Wrap(kRle, body);
+}
+
+std::string WriteByteStreamSplit(uint64_t bits) {
+  return Wrap(kByteStreamSplit, Wrap(1, WriteFlat(bits)));
+}
+
+std::string WriteGeneral(uint64_t scheme, int level, std::string_view values) {
+  std::string compression;
+  protozero::pbf_writer compression_writer(compression);
+  AddNumber(&compression_writer, 1, scheme);
+  if (level != 0) compression_writer.add_int32(2, level);
+  std::string body;
+  protozero::pbf_writer writer(body);
+  AddMessage(&writer, 1, compression);
+  AddMessage(&writer, 3, values);
+  return Wrap(kGeneral, body);
+}
+
+std::string WriteFsst(std::string_view symbol_table, std::string_view values) {
+  std::string body;
+  protozero::pbf_writer writer(body);
+  writer.add_bytes(1, symbol_table.data(), symbol_table.size());
+  AddMessage(&writer, 2, values);
+  return Wrap(kFsst, body);
 }
 
 std::string WriteFixedSizeList(uint64_t items, bool has_validity, std::string_view values) {

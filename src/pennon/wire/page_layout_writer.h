@@ -21,6 +21,13 @@ std::string WriteInlineBitpacking(uint64_t bits);
 std::string WriteOutOfLineBitpacking(uint64_t bits, uint64_t width);
 /// Writes a CompressiveEncoding of runs: words of `bits` bits and run lengths of 8 bits.
 std::string WriteRle(uint64_t bits);
+/// Writes a CompressiveEncoding of words of `bits` bits (32 or 64) split into their bytes.
+std::string WriteByteStreamSplit(uint64_t bits);
+/// Writes a CompressiveEncoding of `values` compressed by scheme `scheme` (1 lz4, 2 zstd); `level`
+/// is for information, 0 is none.
+std::string WriteGeneral(uint64_t scheme, int level, std::string_view values);
+/// Writes a CompressiveEncoding of strings, encoded as `values` says, coded with `symbol_table`.
+std::string WriteFsst(std::string_view symbol_table, std::string_view values);
 /// Writes a CompressiveEncoding of lists of `items` values each, encoded as `values` says.
 std::string WriteFixedSizeList(uint64_t items, bool has_validity, std::string_view values);
 /// Writes a CompressiveEncoding of rows of plain values, each of as many bits as `bits_per_value`

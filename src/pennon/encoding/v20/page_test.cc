@@ -404,7 +404,7 @@ TEST_P(RoundTripTest, AnyRowsOfWrittenPagesComeBack) {
   const LeafType leaf = *LeafType::Make(*type);
   auto taken = LeafValues::Make(leaf, *values->data(), arrow::default_memory_pool());
   ASSERT_TRUE(taken.ok()) << taken.status();
-  auto encoded = EncodeV20Page(*taken, arrow::default_memory_pool());
+  auto encoded = EncodeV20Page(*taken, {}, arrow::default_memory_pool());
   ASSERT_TRUE(encoded.ok()) << encoded.status();
   const TestPage page(*encoded);
   const auto n = static_cast<uint64_t>(values->length());

@@ -1,7 +1,14 @@
 #include "pennon/encoding/v20/page_writer.h"
 
+#include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
+#include "pennon/encoding/dictionary_encoder.h"
+#include "pennon/encoding/distinct_values.h"
+#include "pennon/encoding/fsst_values.h"
+#include "pennon/encoding/general_chunks.h"
 #include "pennon/wire/array_encoding.h"
 
 namespace pennon::encoding {
@@ -34,8 +41,28 @@ ArrayEncoding EncodeFixed(const LeafValues& values, EncodedPage* page) {
   return node;
 }
 
-arrow::Result<ArrayEncoding> EncodeStrings(const LeafValues& values, EncodedPage* page,
-                                           arrow::MemoryPool* pool) {
+// The bytes of strings, as one buffer: compressed if the hint asks for it and that helps.
+arrow::Result<ArrayEncoding> EncodeBytes(std::span<const uint8_t> bytes,
+                                         const std::shared_ptr<arrow::Buffer>& owner,
+                                         const EncodingHints& hints, EncodedPage* page) {
+  const int64_t start = static_cast<int64_t>(bytes.data() - owner->data());
+  if (IsGeneral(hints.compression) && !bytes.empty()) {
+    std::vector<uint8_t> compressed;
+    ARROW_RETURN_NOT_OK(
+        Compress(SchemeOf(hints.compression), bytes, hints.compression_level, &compressed));
+    if (compressed.size() < bytes.size()) {
+      ArrayEncoding node =
+          wire::MakeFlat(8, AddBuffer(arrow::Buffer::FromVector(std::move(compressed)), page));
+      node.scheme = hints.compression == CompressionHint::kZstd ? "zstd" : "lz4";
+      return node;
+    }
+  }
+  return wire::MakeFlat(
+      8, AddBuffer(arrow::SliceBuffer(owner, start, static_cast<int64_t>(bytes.size())), page));
+}
+
+arrow::Result<ArrayEncoding> EncodeStrings(const LeafValues& values, const EncodingHints& hints,
+                                           EncodedPage* page, arrow::MemoryPool* pool) {
   const uint64_t start = values.value_start(0);
   const uint64_t total = values.value_start(values.length) - start;
   const uint64_t adjustment = total + 1;
@@ -50,11 +77,61 @@ arrow::Result<ArrayEncoding> EncodeStrings(const LeafValues& values, EncodedPage
     }
   }
   const uint32_t index_buffer = AddBuffer(std::move(indices), page);
-  const uint32_t byte_buffer = AddBuffer(
-      arrow::SliceBuffer(values.data, static_cast<int64_t>(start), static_cast<int64_t>(total)),
-      page);
-  return wire::MakeBinary(wire::MakeNoNulls(wire::MakeFlat(64, index_buffer)),
-                          wire::MakeFlat(8, byte_buffer), adjustment);
+  ARROW_ASSIGN_OR_RAISE(ArrayEncoding bytes, EncodeBytes({values.data->data() + start, total},
+                                                         values.data, hints, page));
+  return wire::MakeBinary(wire::MakeNoNulls(wire::MakeFlat(64, index_buffer)), std::move(bytes),
+                          adjustment);
+}
+
+// Few distinct strings as a dictionary: indexes of one byte, 0 for null, then the items. Nothing if
+// there are too many.
+arrow::Result<std::optional<ArrayEncoding>> TryDictionaryV20(const LeafValues& values,
+                                                             EncodedPage* page,
+                                                             arrow::MemoryPool* pool) {
+  constexpr uint64_t kMinValues = 100;
+  constexpr uint64_t kMaxItems = 255;
+  // The reference reader takes the items of any other type for utf8.
+  if (!values.type.is_dictionary_string || values.length < kMinValues) return std::nullopt;
+  const StringKeys<int32_t> keys(values);
+  DistinctValues distinct(keys, kMaxItems + 1);
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> indexes,
+                        arrow::AllocateBuffer(static_cast<int64_t>(values.length), pool));
+  for (uint64_t i = 0; i < values.length; ++i) {
+    uint32_t index = 0;
+    if (values.is_valid(i)) {
+      index = distinct.Add(i) + 1;
+      if (index > kMaxItems) return std::nullopt;
+    }
+    indexes->mutable_data()[i] = static_cast<uint8_t>(index);
+  }
+  const LeafValues items = TakeItems(values, distinct.first());
+  ArrayEncoding node{.kind = wire::ArrayEncodingKind::kDictionary, .num_items = items.length};
+  node.children.push_back(wire::MakeNoNulls(wire::MakeFlat(8, AddBuffer(indexes, page))));
+  ARROW_ASSIGN_OR_RAISE(ArrayEncoding strings, EncodeStrings(items, {}, page, pool));
+  node.children.push_back(std::move(strings));
+  return node;
+}
+
+// Strings in the form that suits them.
+arrow::Result<ArrayEncoding> EncodeStringPage(const LeafValues& values, const EncodingHints& hints,
+                                              EncodedPage* page, arrow::MemoryPool* pool) {
+  ARROW_ASSIGN_OR_RAISE(std::optional<ArrayEncoding> dictionary,
+                        TryDictionaryV20(values, page, pool));
+  if (dictionary) return *std::move(dictionary);
+  // The reference reader does not take Fsst for types of 64-bit offsets.
+  if (hints.compression != CompressionHint::kFsst || values.type.offset_bits != 32) {
+    return EncodeStrings(values, hints, page, pool);
+  }
+  ARROW_ASSIGN_OR_RAISE(FsstValues coded, EncodeFsst(values, hints, pool));
+  if (!coded.used()) return EncodeStrings(values, hints, page, pool);
+  LeafValues stored = values;
+  stored.data = std::move(coded.data);
+  stored.offsets = std::move(coded.offsets);
+  ArrayEncoding node{.kind = wire::ArrayEncodingKind::kFsst,
+                     .symbol_table = std::move(coded.table)};
+  ARROW_ASSIGN_OR_RAISE(ArrayEncoding binary, EncodeStrings(stored, hints, page, pool));
+  node.children.push_back(std::move(binary));
+  return node;
 }
 
 }  // namespace
@@ -63,12 +140,18 @@ arrow::Result<ArrayEncoding> V20Node(const LeafValues& values, EncodedPage* page
                                      arrow::MemoryPool* pool) {
   if (values.all_null()) return wire::MakeAllNulls();
   if (values.type.kind == LeafKind::kFixed) return EncodeFixed(values, page);
-  return EncodeStrings(values, page, pool);
+  return EncodeStrings(values, {}, page, pool);
 }
 
-arrow::Result<EncodedPage> EncodeV20Page(const LeafValues& values, arrow::MemoryPool* pool) {
+arrow::Result<EncodedPage> EncodeV20Page(const LeafValues& values, const EncodingHints& hints,
+                                         arrow::MemoryPool* pool) {
   EncodedPage page{.length = values.length};
-  ARROW_ASSIGN_OR_RAISE(const ArrayEncoding root, V20Node(values, &page, pool));
+  ArrayEncoding root;
+  if (values.type.kind == LeafKind::kVariable && !values.all_null()) {
+    ARROW_ASSIGN_OR_RAISE(root, EncodeStringPage(values, hints, &page, pool));
+  } else {
+    ARROW_ASSIGN_OR_RAISE(root, V20Node(values, &page, pool));
+  }
   ARROW_ASSIGN_OR_RAISE(page.encoding, wire::SerializeArrayEncoding(root));
   return page;
 }
