@@ -277,12 +277,13 @@ arrow::Result<LeafValues> RepeatAtNulls(const LeafValues& values, arrow::MemoryP
   }
 }
 
-// The encoding without General.
-arrow::Result<EncodedChunks> EncodePlain(const LeafValues& values, const EncodingHints& hints,
-                                         uint64_t max_chunk_values, arrow::MemoryPool* pool) {
+// The encoding without General. `filled` has the values with something else at null slots.
+arrow::Result<EncodedChunks> EncodePlain(const LeafValues& values, const LeafValues& filled,
+                                         const EncodingHints& hints, uint64_t max_chunk_values,
+                                         arrow::MemoryPool* pool) {
   if (hints.compression != CompressionHint::kNone && AreWords(values.type)) {
-    const Estimate estimate = EstimateOf(values);
-    if (RunsPay(estimate, hints, values.length)) return EncodeRuns(values, max_chunk_values);
+    const Estimate estimate = EstimateOf(filled);
+    if (RunsPay(estimate, hints, values.length)) return EncodeRuns(filled, max_chunk_values);
     if (estimate.packed < estimate.flat) {
       return EncodeBitpacked(values, max_chunk_values, estimate.packed);
     }
@@ -292,19 +293,19 @@ arrow::Result<EncodedChunks> EncodePlain(const LeafValues& values, const Encodin
 
 }  // namespace
 
-arrow::Result<EncodedChunks> EncodeFixedChunks(const LeafValues& given, const EncodingHints& hints,
+arrow::Result<EncodedChunks> EncodeFixedChunks(const LeafValues& values, const EncodingHints& hints,
                                                uint64_t max_chunk_values, arrow::MemoryPool* pool) {
   LeafValues filled;
-  const LeafValues* values = &given;
-  if (given.validity != nullptr && AreWords(given.type)) {
-    ARROW_ASSIGN_OR_RAISE(filled, RepeatAtNulls(given, pool));
-    values = &filled;
+  const bool fill = values.validity != nullptr && AreWords(values.type);
+  if (fill) {
+    ARROW_ASSIGN_OR_RAISE(filled, RepeatAtNulls(values, pool));
   }
-  ARROW_ASSIGN_OR_RAISE(EncodedChunks plain, EncodePlain(*values, hints, max_chunk_values, pool));
+  ARROW_ASSIGN_OR_RAISE(EncodedChunks plain,
+                        EncodePlain(values, fill ? filled : values, hints, max_chunk_values, pool));
   if (!IsGeneral(hints.compression)) return plain;
   ARROW_RETURN_NOT_OK(CompressChunks(hints, &plain));
-  if (!AreWords(given.type) || !SplitPays(*values, hints)) return plain;
-  ARROW_ASSIGN_OR_RAISE(EncodedChunks split, EncodeSplit(*values, max_chunk_values));
+  if (!AreWords(values.type) || !SplitPays(values, hints)) return plain;
+  ARROW_ASSIGN_OR_RAISE(EncodedChunks split, EncodeSplit(values, max_chunk_values));
   ARROW_RETURN_NOT_OK(CompressChunks(hints, &split));
   return split.bytes() < plain.bytes() ? split : plain;
 }

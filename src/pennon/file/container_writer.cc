@@ -12,6 +12,8 @@ namespace {
 
 constexpr size_t kAlignment = 64;
 constexpr char kPadding = 'H';
+// An output gets pieces of about this size, or of a buffer.
+constexpr size_t kPieceBytes = 1 << 20;
 // Kept free behind the pages, so that the metadata of a small file does not move them.
 constexpr size_t kTailRoom = 4096;
 
@@ -25,8 +27,9 @@ struct Extent {
   uint64_t size;
 };
 
-Extent AppendPart(const std::string& part, std::string* out) {
-  const Extent extent{out->size(), part.size()};
+// Appends `part` to `out`, which begins at `before` of the file.
+Extent AppendPart(const std::string& part, uint64_t before, std::string* out) {
+  const Extent extent{before + out->size(), part.size()};
   out->append(part);
   return extent;
 }
@@ -47,10 +50,19 @@ void ContainerWriter::Reserve(size_t bytes) {
 
 // Appends `size` bytes and the padding behind them.
 uint64_t ContainerWriter::Place(const uint8_t* data, size_t size) {
-  const uint64_t at = bytes_.size();
+  const uint64_t at = this->size();
   if (size > 0) bytes_.append(reinterpret_cast<const char*>(data), size);
-  bytes_.append((kAlignment - bytes_.size() % kAlignment) % kAlignment, kPadding);
+  bytes_.append((kAlignment - this->size() % kAlignment) % kAlignment, kPadding);
+  if (bytes_.size() >= kPieceBytes) GiveOn();
   return at;
+}
+
+// Hands the collected bytes to the output, if there is one.
+void ContainerWriter::GiveOn() {
+  if (out_ == nullptr || bytes_.empty()) return;
+  if (status_.ok()) status_ = out_->Append(bytes_);
+  given_ += bytes_.size();
+  bytes_.clear();
 }
 
 uint64_t ContainerWriter::AddBytes(std::span<const uint8_t> bytes) {
@@ -76,20 +88,20 @@ void ContainerWriter::AddPage(size_t column, const encoding::EncodedPage& page,
   columns_[column].push_back(std::move(entry));
 }
 
-std::string ContainerWriter::Finish(std::span<const Field> fields, uint64_t length) {
+arrow::Status ContainerWriter::Finish(std::span<const Field> fields, uint64_t length) {
   const std::string message =
       version_.minor == 0 ? "lance.encodings.ArrayEncoding" : "lance.encodings21.PageLayout";
   const Extent descriptor =
-      AppendPart(wire::WriteFileDescriptor(schema::FlattenFields(fields), length), &bytes_);
-  const uint64_t metadata_start = bytes_.size();
+      AppendPart(wire::WriteFileDescriptor(schema::FlattenFields(fields), length), given_, &bytes_);
+  const uint64_t metadata_start = size();
   std::vector<Extent> column_extents;
   for (size_t i = 0; i < columns_.size(); ++i) {
     column_extents.push_back(
-        AppendPart(wire::WriteColumnMetadata(columns_[i], message, kinds_[i]), &bytes_));
+        AppendPart(wire::WriteColumnMetadata(columns_[i], message, kinds_[i]), given_, &bytes_));
   }
-  const uint64_t column_table = bytes_.size();
+  const uint64_t column_table = size();
   AppendTable(column_extents, &bytes_);
-  const uint64_t global_table = bytes_.size();
+  const uint64_t global_table = size();
   AppendTable({descriptor}, &bytes_);
   Append<uint64_t>(metadata_start, &bytes_);
   Append<uint64_t>(column_table, &bytes_);
@@ -100,7 +112,8 @@ std::string ContainerWriter::Finish(std::span<const Field> fields, uint64_t leng
   Append<uint16_t>(version_.minor == 0 ? 0 : version_.major, &bytes_);
   Append<uint16_t>(version_.minor == 0 ? 3 : version_.minor, &bytes_);
   bytes_.append("LANC");
-  return std::move(bytes_);
+  GiveOn();
+  return status_;
 }
 
 }  // namespace pennon::file

@@ -17,8 +17,9 @@ namespace {
 
 class Writer final : public FileWriter {
  public:
-  Writer(std::vector<Field> fields, std::vector<ColumnPlan> plans, FileVersion version)
-      : fields_(std::move(fields)), version_(version), container_(plans.size(), version) {
+  Writer(std::vector<Field> fields, std::vector<ColumnPlan> plans, FileVersion version,
+         WritableFile* file)
+      : fields_(std::move(fields)), version_(version), container_(plans.size(), version, file) {
     for (ColumnPlan& plan : plans)
       columns_.emplace_back(std::move(plan), columns_.size(), &container_);
   }
@@ -45,7 +46,7 @@ class Writer final : public FileWriter {
         ARROW_RETURN_NOT_OK(column.Append(values));
       }
     }
-    return arrow::Status::OK();
+    return container_.status();
   }
 
   arrow::Result<WrittenFile> Finish() override {
@@ -58,7 +59,9 @@ class Writer final : public FileWriter {
       out.column_indices.push_back(static_cast<int32_t>(i));
     }
     out.version = version_;
-    out.bytes = container_.Finish(DescribeBlobs(fields_), length);
+    ARROW_RETURN_NOT_OK(container_.Finish(DescribeBlobs(fields_), length));
+    out.size = container_.size();
+    out.bytes = container_.TakeBytes();
     return out;
   }
 
@@ -72,13 +75,14 @@ class Writer final : public FileWriter {
 }  // namespace
 
 arrow::Result<std::unique_ptr<FileWriter>> FileWriter::Make(std::vector<Field> fields,
-                                                            FileVersion version) {
+                                                            FileVersion version,
+                                                            WritableFile* out) {
   if (version.major != 2 || version.minor > 2) {
     return Unsupported("", "pennon writes data files of versions 2.0, 2.1 and 2.2; asked for ",
                        version.major, ".", version.minor);
   }
   ARROW_ASSIGN_OR_RAISE(std::vector<ColumnPlan> plans, PlanColumns(fields, version));
-  return std::make_unique<Writer>(std::move(fields), std::move(plans), version);
+  return std::make_unique<Writer>(std::move(fields), std::move(plans), version, out);
 }
 
 }  // namespace pennon::file

@@ -192,6 +192,54 @@ TEST(FileWriterTest, NamesTheOwnersOfNestedColumns) {
   EXPECT_THAT(owners, ElementsAre(4, 5, 6, 7));
 }
 
+// Keeps the pieces that a writer gives on.
+class Pieces final : public WritableFile {
+ public:
+  arrow::Status Append(std::string_view bytes) override {
+    pieces_.emplace_back(bytes);
+    return pieces_.size() < fail_at ? arrow::Status::OK() : arrow::Status::IOError("disk is full");
+  }
+  arrow::Status Commit() override { return arrow::Status::IOError("not for the writer to call"); }
+  const std::vector<std::string>& pieces() const { return pieces_; }
+
+  size_t fail_at = 1000;
+
+ private:
+  std::vector<std::string> pieces_;
+};
+
+TEST(FileWriterTest, PagesAreGivenOnAsTheyFill) {
+  arrow::Int64Builder builder;
+  for (int64_t i = 0; i < (4 << 20); ++i) ASSERT_TRUE(builder.Append(i * i * 977).ok());
+  const auto values = builder.Finish().ValueOrDie();
+  for (uint16_t minor : {0, 2}) {
+    Pieces pieces;
+    const std::vector<Field> fields = {MakeField("c", values->type())};
+    auto writer = FileWriter::Make(fields, {2, minor}, &pieces).ValueOrDie();
+    auto in_memory = FileWriter::Make(fields, {2, minor}).ValueOrDie();
+    for (int64_t at = 0; at < values->length(); at += 1 << 19) {
+      ASSERT_TRUE(writer->Append(0, *values->Slice(at, 1 << 19)).ok());
+      ASSERT_TRUE(in_memory->Append(0, *values->Slice(at, 1 << 19)).ok());
+      // 16 MiB at most wait for their page.
+      EXPECT_GE(pieces.pieces().size(), static_cast<size_t>(at >> 21));
+    }
+    const WrittenFile written = writer->Finish().ValueOrDie();
+    std::string joined;
+    for (const std::string& piece : pieces.pieces()) joined += piece;
+    EXPECT_EQ(written.bytes, "");
+    EXPECT_EQ(written.size, joined.size());
+    EXPECT_TRUE(joined == in_memory->Finish().ValueOrDie().bytes);
+  }
+}
+
+TEST(FileWriterTest, AnOutputThatFailsIsAnError) {
+  Pieces pieces;
+  pieces.fail_at = 1;
+  auto writer = FileWriter::Make({MakeField("c", arrow::int32())}, {2, 2}, &pieces).ValueOrDie();
+  ASSERT_TRUE(writer->Append(0, *Ints({1, 2, 3}, {true, true, true})).ok());
+  EXPECT_THAT(writer->Finish().status().message(), HasSubstr("disk is full"));
+}
+
 TEST(FileWriterTest, RefusesWhatItCannotWrite) {
   const auto map = schema::FromArrow(
       *arrow::schema({arrow::field("m", arrow::map(arrow::utf8(), arrow::int32()))}));
