@@ -44,7 +44,7 @@ class Reader : public FileReader {
                                                         std::span<const RowRange> ranges,
                                                         uint64_t out_length) const override {
     ARROW_ASSIGN_OR_RAISE(const auto opened, OpenColumns(field, columns));
-    if (IsFlat(field) && opened[0] != nullptr)
+    if (OwnsOneColumn(field) && opened[0] != nullptr)
       return opened[0]->Read(container_, field, ranges, out_length);
     if (container_.footer().minor == 0) {
       return MakeError(ErrorKind::kUnsupported, {.path = container_.path(), .field = field.id},
@@ -68,12 +68,6 @@ class Reader : public FileReader {
 
  private:
   using ColumnPtr = std::shared_ptr<const Column>;
-
-  /// Whether the levels of the only column of `field` say nothing but what is null.
-  static bool IsFlat(const Field& field) {
-    return OwnsOneColumn(field) &&
-           (field.type->id() != arrow::Type::STRUCT || field.type->num_fields() > 0);
-  }
 
   arrow::Result<std::vector<ColumnPtr>> OpenColumns(const Field& field,
                                                     std::span<const int> columns) const {
