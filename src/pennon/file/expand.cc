@@ -76,6 +76,15 @@ arrow::Result<BufferPtr> SpreadOffsets(const BufferPtr& from, std::span<const Sl
 
 }  // namespace
 
+arrow::Result<std::shared_ptr<arrow::ArrayData>> MakeNulls(
+    const std::shared_ptr<arrow::DataType>& type, uint64_t length, arrow::MemoryPool* pool) {
+  std::unique_ptr<arrow::ArrayBuilder> builder;
+  ARROW_RETURN_NOT_OK(arrow::MakeBuilder(pool, type, &builder));
+  ARROW_RETURN_NOT_OK(builder->AppendNulls(static_cast<int64_t>(length)));
+  ARROW_ASSIGN_OR_RAISE(const auto array, builder->Finish());
+  return array->data();
+}
+
 arrow::Result<std::shared_ptr<arrow::ArrayData>> SpreadSlots(std::shared_ptr<arrow::ArrayData> data,
                                                              std::span<const SlotRun> runs,
                                                              uint64_t length,
@@ -116,17 +125,12 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> SpreadSlots(std::shared_ptr<arr
     const auto bits = static_cast<uint64_t>(type.bit_width());
     ARROW_ASSIGN_OR_RAISE(out->buffers[1],
                           SpreadValues(data->buffers[1], runs, length, bits, 0, pool));
+    // The new slots are valid and name the first item: there must be one.
+    if (type.id() == arrow::Type::DICTIONARY && data->dictionary->length == 0 && length > 0) {
+      ARROW_ASSIGN_OR_RAISE(out->dictionary, MakeNulls(data->dictionary->type, 1, pool));
+    }
   }
   return out;
-}
-
-arrow::Result<std::shared_ptr<arrow::ArrayData>> MakeNulls(
-    const std::shared_ptr<arrow::DataType>& type, uint64_t length, arrow::MemoryPool* pool) {
-  std::unique_ptr<arrow::ArrayBuilder> builder;
-  ARROW_RETURN_NOT_OK(arrow::MakeBuilder(pool, type, &builder));
-  ARROW_RETURN_NOT_OK(builder->AppendNulls(static_cast<int64_t>(length)));
-  ARROW_ASSIGN_OR_RAISE(const auto array, builder->Finish());
-  return array->data();
 }
 
 }  // namespace pennon::file
