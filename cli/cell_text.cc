@@ -132,10 +132,18 @@ Json CellToJson(const arrow::Array& array, int64_t index) {
       return ListToJson(static_cast<const arrow::ListArray&>(array), index);
     case arrow::Type::LARGE_LIST:
       return ListToJson(static_cast<const arrow::LargeListArray&>(array), index);
+    case arrow::Type::MAP:  // a list of objects with key and value: keys need not be texts
+      return ListToJson(static_cast<const arrow::MapArray&>(array), index);
     case arrow::Type::FIXED_SIZE_LIST:
       return ListToJson(static_cast<const arrow::FixedSizeListArray&>(array), index);
     case arrow::Type::STRUCT:
       return StructToJson(static_cast<const arrow::StructArray&>(array), index);
+    case arrow::Type::DICTIONARY: {
+      const auto& dictionary = static_cast<const arrow::DictionaryArray&>(array);
+      return CellToJson(*dictionary.dictionary(), dictionary.GetValueIndex(index));
+    }
+    case arrow::Type::EXTENSION:
+      return CellToJson(*static_cast<const arrow::ExtensionArray&>(array).storage(), index);
     default:
       return OtherToText(array, index);  // dates, times, timestamps, durations, decimals
   }
@@ -148,6 +156,10 @@ std::string DumpJson(const Json& json, int indent) {
 std::string CellToText(const arrow::Array& array, int64_t index, const std::string& null_text) {
   if (array.IsNull(index)) return null_text;
   if (IsBinary(array.type_id())) return HexOf(BytesOf(array, index));
+  if (array.type_id() == arrow::Type::DICTIONARY) {
+    const auto& dictionary = static_cast<const arrow::DictionaryArray&>(array);
+    return CellToText(*dictionary.dictionary(), dictionary.GetValueIndex(index), null_text);
+  }
   Json json = CellToJson(array, index);
   return json.is_string() ? json.get<std::string>() : DumpJson(json);
 }

@@ -233,9 +233,14 @@ arrow::Status Explain(const FactOptions& options) {
     return InvalidInput("--row: expected a position from 0, found ", options.row);
   std::vector<std::string> columns;
   if (options.column.empty()) {
-    for (const Field& field : dataset.schema().fields) columns.push_back(field.name);
+    for (const Field& field : dataset.schema().fields) {
+      for (const ValueField& value : ValueFields(field)) columns.push_back(value.path);
+    }
   } else {
-    columns.push_back(options.column);
+    const Field* field = dataset.schema().FindName(options.column);
+    const auto values = field == nullptr ? std::vector<ValueField>() : ValueFields(*field);
+    for (const ValueField& value : values) columns.push_back(value.path);
+    if (columns.empty()) columns.push_back(options.column);
   }
   Json list = Json::array();
   for (const auto& column : columns) {
@@ -247,7 +252,8 @@ arrow::Status Explain(const FactOptions& options) {
       PrintExplanation(cell);
     }
   }
-  if (options.json) std::cout << DumpJson(options.column.empty() ? list : list[0], 2) << "\n";
+  if (options.json)
+    std::cout << DumpJson(list.size() == 1 && !options.column.empty() ? list[0] : list, 2) << "\n";
   return arrow::Status::OK();
 }
 
@@ -280,7 +286,8 @@ void AddFactCommands(CLI::App* app, Invocation* invocation) {
               "Print where cells come from: the winning file and rank, and what it shadows",
               Explain, options);
   explain->add_option("-r,--row", options->row, "Position among live rows")->required();
-  explain->add_option("-c,--column", options->column, "One column; default: all");
+  explain->add_option("-c,--column", options->column,
+                      "One column, such as age or address.zip; default: all");
   explain->footer("\nExamples:\n  pennon explain users.lance --row 1 --column age\n");
 }
 

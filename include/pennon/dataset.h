@@ -62,7 +62,9 @@ class Dataset {
   arrow::Result<DatasetInfo> Info() const;
   std::vector<FragmentInfo> Fragments() const;
   arrow::Result<std::vector<OverlayInfo>> Overlays() const;
-  /// Explains the cell of `column` in the row at position `row` among live rows.
+  /// Explains the cell of `column` (a top-level one, or a field inside structs such as `s.a`) in
+  /// the row at position `row` among live rows. The fields of a struct come from places of their
+  /// own: ValueFields lists what can be asked for.
   arrow::Result<CellExplanation> ExplainCell(uint64_t row, const std::string& column) const;
 
   /// Versions of the table, oldest first.
@@ -76,6 +78,13 @@ class Dataset {
   /// Writes one overlay file for `fragment_id` and commits it against the newest version.
   arrow::Result<Committed> WriteOverlay(uint64_t fragment_id,
                                         const std::vector<OverlayColumn>& columns) const;
+  /// Writes one overlay file for `fragment_id` and leaves the commit for later; nullopt without any
+  /// cell. A file that is never committed is garbage.
+  arrow::Result<std::optional<StagedOverlay>> StageOverlay(
+      uint64_t fragment_id, const std::vector<OverlayColumn>& columns) const;
+  /// Commits staged overlays, of any fragments, as one version on top of the newest; later ones in
+  /// the list win over earlier ones. When it fails, the files stay and may be committed again.
+  arrow::Result<Committed> CommitOverlays(const std::vector<StagedOverlay>& staged) const;
 
   /// Bytes and requests read of data files through this handle and its copies since the last call.
   IoStats TakeIoStats() const;

@@ -11,6 +11,8 @@
 
 #include <arrow/type_fwd.h>
 
+#include "pennon/schema.h"
+
 namespace pennon {
 
 /// One version in a table's history.
@@ -76,6 +78,17 @@ struct CellExplanation {
   Source winner;
   std::vector<Source> shadowed;  ///< newest first; the base, if it has the field, last
 };
+
+/// A field whose values resolve as one (a leaf, a list, a map, a packed struct, a blob), and its
+/// path from the top level: `s.a`, in backquotes the names below the top that need them.
+struct ValueField {
+  const Field* field;
+  std::string path;
+};
+
+/// The fields at or below `field`, through plain structs, whose values resolve as one: what
+/// overlays replace and Dataset::ExplainCell explains.
+std::vector<ValueField> ValueFields(const Field& field);
 
 /// What `pennon info` prints.
 struct DatasetInfo {

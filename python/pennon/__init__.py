@@ -2,6 +2,7 @@
 
 import pyarrow as _pyarrow  # noqa: F401  loads the libarrow that the extension shares; must come first
 
+from pennon._pennon import StagedOverlay
 from pennon.dataset import Dataset, IoStats, dataset
 from pennon.errors import CommitConflict, Corrupt, InvalidInput, NotFound, StorageError, Unsupported
 
@@ -14,6 +15,7 @@ __all__ = [
     "InvalidInput",
     "IoStats",
     "NotFound",
+    "StagedOverlay",
     "StorageError",
     "Unsupported",
     "dataset",

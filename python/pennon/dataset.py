@@ -3,6 +3,7 @@
 import dataclasses
 import datetime
 import os
+import re
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -128,7 +129,8 @@ class Dataset:
                  with_row_address=False, batch_size=None):
         """The rows as a ``pyarrow.Table``: fragments in order, rows by offset.
 
-        ``columns``: a list of names, or a dict name -> SQL. ``filter``: SQL text or a pyarrow Expression.
+        ``columns``: a list of names (``s.a`` for a field inside a struct), or a dict name -> SQL. ``filter``:
+        SQL text or a pyarrow Expression.
         """
         return self._native.to_table(_columns(columns), _filter(filter), limit, offset or 0, with_row_id,
                                      with_row_address, batch_size)
@@ -175,17 +177,36 @@ class Dataset:
     def write_overlay(self, fragment_id, columns):
         """Writes one overlay file for a fragment and commits it.
 
-        ``columns`` maps a name to (physical row offsets, values); dense when all offsets are the same, sparse
-        otherwise. A None among the values overrides the cell to NULL.
+        ``columns`` maps a name (``s.a`` for a field inside a struct) to (physical row offsets, values); dense
+        when all offsets are the same, sparse otherwise. A None among the values overrides the cell to NULL.
         """
+        info, native = self._native.write_overlay(fragment_id, self._cells(columns))
+        self._native = native
+        return info
+
+    def stage_overlay(self, fragment_id, columns):
+        """Writes one overlay file as ``write_overlay`` does and leaves the commit to ``commit_overlays``.
+
+        Returns a ``StagedOverlay`` (``to_json`` and ``from_json`` carry it to another process), or None where
+        ``columns`` has no cell.
+        """
+        return self._native.stage_overlay(fragment_id, self._cells(columns))
+
+    def commit_overlays(self, staged):
+        """Commits staged overlays of any fragments as one version; of two for one cell the later in the list wins.
+
+        When it fails, the files stay and may be committed again.
+        """
+        info, native = self._native.commit_overlays([one for one in staged if one is not None])
+        self._native = native
+        return info
+
+    def _cells(self, columns):
         schema = self.schema
-        prepared = [
+        return [
             (name, _integers(offsets, pa.uint32(), f"offsets of {name!r}"), _values(values, schema, name))
             for name, (offsets, values) in dict(columns).items()
         ]
-        info, native = self._native.write_overlay(fragment_id, prepared)
-        self._native = native
-        return info
 
 
 def _columns(columns):
@@ -219,14 +240,28 @@ def _integers(values, type_, what):
     return array
 
 
+def _type_of(schema, name):
+    """The type of a column, or of a field inside structs such as ``s.a``; None where there is none."""
+    index = schema.get_field_index(name)
+    if index >= 0:
+        return schema.field(index).type
+    type_ = pa.struct(schema)
+    for step in re.findall(r"`((?:[^`]|``)*)`|([^.`]+)", name):
+        step = step[0].replace("``", "`") or step[1]
+        index = type_.get_field_index(step) if pa.types.is_struct(type_) else -1
+        if index < 0:
+            return None
+        type_ = type_.field(index).type
+    return type_
+
+
 def _values(values, schema, name):
     """Values as one Arrow array; plain Python values take the column's own type."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     if hasattr(values, "__arrow_c_array__"):
         return values
-    index = schema.get_field_index(name)
-    type_ = schema.field(index).type if index >= 0 else None
+    type_ = _type_of(schema, name)
     try:
         return pa.array(values, type=type_)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, TypeError) as error:

@@ -270,9 +270,19 @@ void BindWrites(nb::class_<Dataset>& cls) {
            return nb::make_tuple(CommitToPython(done.info), done.dataset);
          },
          nb::arg("set"), nb::arg("where").none(), nb::arg("strategy"), nb::arg("dry_run"))
-      .def("write_overlay", [](const Dataset& self, uint64_t fragment_id, nb::list columns) {
-        auto parsed = OverlayColumnsFromPython(columns);
-        auto done = Run([&] { return self.WriteOverlay(fragment_id, parsed); });
+      .def("write_overlay",
+           [](const Dataset& self, uint64_t fragment_id, nb::list columns) {
+             auto parsed = OverlayColumnsFromPython(columns);
+             auto done = Run([&] { return self.WriteOverlay(fragment_id, parsed); });
+             return nb::make_tuple(CommitToPython(done.info), done.dataset);
+           })
+      .def("stage_overlay",
+           [](const Dataset& self, uint64_t fragment_id, nb::list columns) {
+             auto parsed = OverlayColumnsFromPython(columns);
+             return Run([&] { return self.StageOverlay(fragment_id, parsed); });
+           })
+      .def("commit_overlays", [](const Dataset& self, std::vector<StagedOverlay> staged) {
+        auto done = Run([&] { return self.CommitOverlays(staged); });
         return nb::make_tuple(CommitToPython(done.info), done.dataset);
       });
 }
@@ -280,6 +290,23 @@ void BindWrites(nb::class_<Dataset>& cls) {
 }  // namespace
 
 NB_MODULE(_pennon, m) {
+  nb::class_<StagedOverlay>(m, "StagedOverlay",
+                            "An overlay that is written and not committed yet; see stage_overlay.")
+      .def_ro("fragment_id", &StagedOverlay::fragment_id)
+      .def_ro("read_version", &StagedOverlay::read_version)
+      .def_ro("path", &StagedOverlay::path)
+      .def_ro("size_bytes", &StagedOverlay::size_bytes)
+      .def_ro("cells", &StagedOverlay::cells)
+      .def_ro("dense", &StagedOverlay::dense)
+      .def("to_json", &StagedOverlay::ToJson)
+      .def_static("from_json",
+                  [](const std::string& json) {
+                    return Run([&] { return StagedOverlay::FromJson(json); });
+                  })
+      .def("__repr__", [](const StagedOverlay& self) {
+        return "<pennon.StagedOverlay of fragment " + std::to_string(self.fragment_id) +
+               ", planned on version " + std::to_string(self.read_version) + ": " + self.path + ">";
+      });
   nb::class_<Dataset> cls(m, "Dataset");
   cls.def_static(
          "open",

@@ -13,36 +13,6 @@ import pytest
 
 import pennon
 
-# Filters that look into nested columns, which pennon does not read yet. The list is exact.
-NESTED = [
-    "st.a = 1",
-    "st['a'] = 3",
-    "st.a IS NULL",
-    "st IS NULL",
-    "st IS NOT NULL",
-    "st.n.x = 'p'",
-    "st.n.x IS NULL",
-    "st.n IS NULL",
-    "`st`.`a` = 1",
-    "st.A = 1",
-    "l[1] = 1",
-    "l[0] = 1",
-    "l[2] = 3",
-    "l[-1] = 5",
-    "l IS NULL",
-    "array_length(l) = 2",
-    "cardinality(l) = 2",
-    "array_length(l) IS NULL",
-    "array_has(tags, 'r')",
-    "array_contains(tags, 'b')",
-    "array_has_any(tags, ['b', 'g'])",
-    "array_has_all(tags, ['r', 'g'])",
-    "array_has(l, 3)",
-]
-# The same among the filters of exact.json.
-NESTED_EXACT = ["array_has(l, 2.5)", "array_has(l, i32 - 9)", "l[id] = 1", "tags[2] = 'g' AND st.n.x = 'p'"]
-
-
 @pytest.fixture(scope="module")
 def filters(project_dir):
     return json.loads((project_dir / "testdata/filter_dialect/filters.json").read_text())
@@ -77,22 +47,15 @@ def is_answered_by_lance(entry):
 
 def test_accepted_filters_keep_the_same_rows(fixtures_dir, filters):
     dataset = pennon.dataset(fixtures_dir / "filter_dialect/dataset.lance")
-    nested, wrong, asked = [], [], 0
+    wrong, asked = [], 0
     for entry in filter(is_answered_by_lance, filters):
         asked += 1
-        try:
-            found = ids_of(dataset, entry["filter"])
-        except pennon.Unsupported as error:
-            nested.append(entry["filter"])
-            assert "nested" in str(error) or "not supported" in str(error)
-            continue
+        found = ids_of(dataset, entry["filter"])
         if found != entry["ids"]:
             wrong.append((entry["filter"], found, entry["ids"]))
         assert dataset.count_rows(entry["filter"]) == len(entry["ids"])
     assert not wrong
-    assert nested == [entry["filter"] for entry in filters if entry["filter"] in NESTED and is_answered_by_lance(entry)]
     assert asked > 190
-    print(f"{asked - len(nested)} of {asked} filters answered, the others need nested columns: {nested}")
 
 
 def test_refused_filters_are_errors_or_exact(fixtures_dir, filters, exact):
@@ -103,9 +66,6 @@ def test_refused_filters_are_errors_or_exact(fixtures_dir, filters, exact):
             continue
         try:
             found = ids_of(dataset, entry["filter"])
-        except pennon.Unsupported:
-            assert entry["filter"] in NESTED
-            continue
         except ValueError as error:
             assert str(error)
             errors += 1
@@ -118,13 +78,8 @@ def test_refused_filters_are_errors_or_exact(fixtures_dir, filters, exact):
 
 def test_exact_answers(fixtures_dir, exact):
     dataset = pennon.dataset(fixtures_dir / "filter_dialect/dataset.lance")
-    nested = []
     for condition, ids in exact.items():
-        try:
-            assert ids_of(dataset, condition) == ids, condition
-        except pennon.Unsupported:
-            nested.append(condition)
-    assert nested == NESTED_EXACT
+        assert ids_of(dataset, condition) == ids, condition
 
 
 # What the overlays below set, by column and id. Fragments hold 10, 10 and 4 rows.
@@ -221,8 +176,6 @@ def test_filters_over_overlays_against_lance_on_plain_rows(table_copy, rows, fil
     plain = lance.write_dataset(changed, str(tmp_path / "plain.lance"), max_rows_per_file=10)
     asked = differ = 0
     for entry in filter(is_answered_by_lance, filters):
-        if entry["filter"] in NESTED:
-            continue
         expected = plain.to_table(columns=["id"], filter=entry["filter"])["id"].to_pylist()
         assert ids_of(dataset, entry["filter"]) == expected, entry["filter"]
         asked += 1

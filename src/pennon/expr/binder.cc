@@ -154,9 +154,14 @@ arrow::Result<NodePtr> Binder::Field(const Ast& at, NodePtr value, const std::st
   const int index = type.GetFieldIndex(name);
   if (index < 0)
     return Error(at, "there is no field " + name + " among " + SomeNames(type.fields()));
-  return MakeArrowCall(
-      "struct_field", {std::move(value)},
-      std::make_shared<arrow::compute::StructFieldOptions>(std::vector<int>{index}));
+  ARROW_ASSIGN_OR_RAISE(
+      NodePtr call,
+      MakeArrowCall("struct_field", {std::move(value)},
+                    std::make_shared<arrow::compute::StructFieldOptions>(std::vector<int>{index})));
+  // Planners read from `column` which field it is, as of a column which one.
+  auto field = std::make_shared<Node>(*call);
+  field->column = index;
+  return field;
 }
 
 arrow::Result<NodePtr> Binder::BindSubscript(const Ast& ast) {

@@ -14,4 +14,8 @@ namespace pennon::file {
 /// does. Packed structs and blobs own one, and nothing below them does.
 std::vector<int32_t> ColumnOwners(const Field& field, FileVersion version);
 
+/// Those of them that values depend on: all but the plain structs of 2.0, whose columns say
+/// nothing.
+std::vector<int32_t> ValueOwners(const Field& field, FileVersion version);
+
 }  // namespace pennon::file

@@ -1,9 +1,12 @@
 #include "pennon/overlay/coverage.h"
 
+#include <arrow/type.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "pennon/error.h"
+#include "pennon/schema/field_tree.h"
+#include "pennon/schema/prune.h"
 
 namespace pennon::overlay {
 namespace {
@@ -21,6 +24,8 @@ struct Case {
     bytes.reserve(64);
     table::OverlayFile file;
     file.data_file.path = "overlay.lance";
+    file.data_file.major_version = 2;
+    file.data_file.minor_version = 1;
     file.data_file.fields = std::move(fields);
     file.data_file.column_indices = std::move(columns);
     file.dense = dense;
@@ -105,6 +110,75 @@ TEST(Coverage, FieldListedTwiceIsCorrupt) {
   c.field.id = 3;
   c.Add({3, 3}, {0, 1}, {{1}}, 2, true);
   EXPECT_EQ(KindOf(LayersOf(c.fragment, c.field).status()), ErrorKind::kCorrupt);
+}
+
+// s (id 1) {a (2), l (3) [item (4)]}
+Field Struct() {
+  auto list = arrow::list(arrow::field("item", arrow::int32()));
+  auto type = arrow::struct_({arrow::field("a", arrow::int32()), arrow::field("l", list)});
+  return schema::FromArrow(*arrow::schema({arrow::field("s", type)}), 1).ValueOrDie().fields[0];
+}
+
+std::vector<size_t> OverlaysOf(const Case& c, const Field& field) {
+  std::vector<size_t> overlays;
+  for (const Layer& layer : LayersOf(c.fragment, field).ValueOrDie()) {
+    overlays.push_back(layer.overlay);
+  }
+  return overlays;
+}
+
+TEST(Coverage, AStructIsDecidedByOverlaysThatHoldAllOfIt) {
+  Case c;
+  Field s = Struct();
+  c.Add({2}, {0}, {{1}}, 2, true);
+  c.Add({4, 2}, {0, 1}, {{1}}, 3, true);
+  c.Add({2, 4}, {0, 1}, {{1, 2}, {1, 2}}, 4, false);
+  c.Add({2, 4}, {0, 1}, {{1}, {1, 2}}, 5, false);
+  c.Add({4}, {0}, {{7}}, 6, true);
+  EXPECT_EQ(OverlaysOf(c, s), (std::vector<size_t>{2, 1}));
+  EXPECT_EQ(OverlaysOf(c, s.children[0]), (std::vector<size_t>{3, 2, 1, 0}));
+  EXPECT_EQ(OverlaysOf(c, s.children[1]), (std::vector<size_t>{4, 3, 2, 1}));
+  EXPECT_FALSE(ResolvesWhole(c.fragment, s, s).ValueOrDie());
+  c.fragment.overlays.erase(c.fragment.overlays.begin() + 3, c.fragment.overlays.end());
+  c.fragment.overlays.erase(c.fragment.overlays.begin());
+  EXPECT_TRUE(ResolvesWhole(c.fragment, s, s).ValueOrDie());
+  // A projection to one field asks after the overlays of the whole struct.
+  c.Add({4}, {0}, {{7}}, 6, true);
+  const int32_t a[] = {2};
+  const int32_t l[] = {3};
+  EXPECT_TRUE(ResolvesWhole(c.fragment, s, schema::Prune(s, a)).ValueOrDie());
+  EXPECT_FALSE(ResolvesWhole(c.fragment, s, schema::Prune(s, l)).ValueOrDie());
+}
+
+TEST(Coverage, StructsAndListsOwnColumnsIn2_0) {
+  Case c;
+  Field s = Struct();
+  c.Add({1, 3, 4}, {0, 1, 2}, {{1}}, 2, true);
+  c.fragment.overlays[0].data_file.major_version = 0;
+  c.fragment.overlays[0].data_file.minor_version = 3;
+  EXPECT_EQ(OverlaysOf(c, s), std::vector<size_t>{});
+  EXPECT_EQ(OverlaysOf(c, s.children[0]), std::vector<size_t>{});
+  std::vector<Layer> layers = LayersOf(c.fragment, s.children[1]).ValueOrDie();
+  ASSERT_EQ(layers.size(), 1u);
+  EXPECT_EQ(layers[0].position, 1u);
+  // Later versions list a list by the fields below it.
+  c.fragment.overlays[0].data_file.major_version = 2;
+  c.fragment.overlays[0].data_file.minor_version = 1;
+  layers = LayersOf(c.fragment, s.children[1]).ValueOrDie();
+  ASSERT_EQ(layers.size(), 1u);
+  EXPECT_EQ(layers[0].position, 2u);
+}
+
+TEST(Coverage, OneValueHasOneCoverage) {
+  auto item = arrow::struct_({arrow::field("x", arrow::int8()), arrow::field("y", arrow::int8())});
+  Field l = schema::FromArrow(*arrow::schema({arrow::field("l", arrow::list(item))}))
+                .ValueOrDie()
+                .fields[0];
+  Case c;
+  c.Add({2, 3}, {0, 1}, {{1, 5}, {1, 5}}, 2, false);
+  EXPECT_EQ(OverlaysOf(c, l), std::vector<size_t>{0});
+  c.Add({2, 3}, {0, 1}, {{1, 5}, {1, 6}}, 3, false);
+  EXPECT_EQ(KindOf(LayersOf(c.fragment, l).status()), ErrorKind::kCorrupt);
 }
 
 }  // namespace

@@ -5,10 +5,16 @@
 
 #include <arrow/array/array_base.h>
 #include <arrow/array/util.h>
+#include <arrow/buffer.h>
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
+#include <arrow/util/bit_util.h>
+#include <arrow/util/bitmap_ops.h>
 
 #include "pennon/error.h"
+#include "pennon/file/column_owners.h"
+#include "pennon/overlay/take_pieces.h"
+#include "pennon/schema/field_marks.h"
 
 namespace pennon::overlay {
 namespace {
@@ -109,37 +115,97 @@ arrow::Status AddPlace(const arrow::Status& status, const ColumnRequest& request
   return MakeError(detail->kind(), place, std::move(message), detail->retry_helps());
 }
 
-// Checks that the file's column holds `expected` values.
-arrow::Status CheckLength(const ColumnRequest& request, const file::FileReader& reader, int column,
-                          uint64_t expected, const table::DataFile& file, const char* what) {
+// The columns of `file` that hold the requested field, parallel to what owns them, with as many
+// values as there must be.
+arrow::Result<std::vector<int>> FindColumns(const ColumnRequest& request,
+                                            const file::FileReader& reader,
+                                            const table::DataFile& file, uint64_t expected_rows,
+                                            const char* what) {
   ErrorPlace place;
   place.path = file.path;
   place.fragment = request.fragment->id;
   place.field = request.field->id;
-  if (column < 0 || column >= reader.num_columns()) {
+  std::vector<int> columns;
+  for (const int32_t id : file::ColumnOwners(request.top(), reader.version())) {
+    columns.push_back(file.ColumnOf(id).value_or(-1));
+    if (columns.back() < reader.num_columns()) continue;
     return MakeError(ErrorKind::kCorrupt, place,
-                     JoinParts("file has no such column: the manifest says column ", column, " of ",
-                               reader.num_columns(), " holds `", request.field->name, "`; file ",
-                               file.path, ", fragment ", request.fragment->id));
+                     JoinParts("file has no such column: the manifest says column ", columns.back(),
+                               " of ", reader.num_columns(), " holds `", request.field->name,
+                               "`; file ", file.path, ", fragment ", request.fragment->id));
   }
-  ARROW_ASSIGN_OR_RAISE(uint64_t length, reader.ColumnLength(column));
-  if (length == expected) return arrow::Status::OK();
+  auto rows = reader.Rows(request.top(), columns);
+  if (!rows.ok()) return AddPlace(rows.status(), request, file.path);
+  if (*rows == expected_rows) return columns;
   return MakeError(ErrorKind::kCorrupt, place,
                    JoinParts("column is not as long as ", what, ": `", request.field->name,
-                             "` has ", length, " values, expected ", expected, "; file ", file.path,
-                             ", fragment ", request.fragment->id));
+                             "` has ", *rows, " values, expected ", expected_rows, "; file ",
+                             file.path, ", fragment ", request.fragment->id));
 }
 
-arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadFile(
-    const ColumnRequest& request, const table::DataFile& file, int column, uint64_t expected_length,
-    const char* what, std::span<const file::RowRange> ranges, uint64_t length) {
+// Whether an array of one type can be called one of the other: they differ in names and metadata.
+bool SameLayout(const arrow::DataType& a, const arrow::DataType& b) {
+  if (a.id() != b.id() || a.num_fields() != b.num_fields()) return false;
+  for (int i = 0; i < a.num_fields(); ++i) {
+    if (!SameLayout(*a.field(i)->type(), *b.field(i)->type())) return false;
+  }
+  return true;
+}
+
+// Whether each value of `data` is valid, as booleans with a buffer of their own.
+arrow::Result<std::shared_ptr<arrow::ArrayData>> ValidityOf(const arrow::ArrayData& data,
+                                                            arrow::MemoryPool* pool) {
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> bits,
+                        arrow::AllocateEmptyBitmap(data.length, pool));
+  if (data.GetNullCount() == 0) {
+    arrow::bit_util::SetBitsTo(bits->mutable_data(), 0, data.length, true);
+  } else {
+    arrow::internal::CopyBitmap(data.buffers[0]->data(), data.offset, data.length,
+                                bits->mutable_data(), 0);
+  }
+  return arrow::ArrayData::Make(arrow::boolean(), data.length, {nullptr, std::move(bits)}, 0);
+}
+
+arrow::Result<BaseValues> ReadFile(const ColumnRequest& request, const table::DataFile& file,
+                                   uint64_t expected_length, const char* what,
+                                   std::span<const file::RowRange> ranges, uint64_t length) {
   ARROW_ASSIGN_OR_RAISE(std::shared_ptr<const file::FileReader> reader, request.open(file));
-  ARROW_RETURN_NOT_OK(CheckLength(request, *reader, column, expected_length, file, what));
-  auto read = reader->Read(*request.field, column, ranges, length);
+  ARROW_ASSIGN_OR_RAISE(const std::vector<int> columns,
+                        FindColumns(request, *reader, file, expected_length, what));
+  auto read = reader->Read(request.top(), columns, ranges, length);
   if (!read.ok()) return AddPlace(read.status(), request, file.path);
-  std::shared_ptr<arrow::ArrayData> data = std::move(read).ValueUnsafe();
-  if (!data->type->Equals(*request.field->type)) data->type = request.field->type;
-  return data;
+  BaseValues result;
+  result.values = std::move(read).ValueUnsafe();
+  int level = 0;
+  for (const Field* node = &request.top(); node != request.field; node = &node->children[0]) {
+    if (request.validity_level < 0 || request.validity_level == level++) {
+      ARROW_ASSIGN_OR_RAISE(auto valid, ValidityOf(*result.values, request.pool));
+      result.validity.push_back(std::move(valid));
+    }
+    std::shared_ptr<arrow::ArrayData> child = result.values->child_data[0];
+    if (result.values->offset != 0 || child->length != result.values->length) {
+      child = child->Slice(result.values->offset, result.values->length);
+    }
+    result.values = std::move(child);
+  }
+  if (request.validity_level >= 0) {
+    result.values = std::move(result.validity.at(0));
+  } else if (!result.values->type->Equals(*request.type())) {
+    if (SameLayout(*result.values->type, *request.type())) result.values->type = request.type();
+  }
+  return result;
+}
+
+// Values that nobody gives, to put others over.
+arrow::Result<std::shared_ptr<arrow::ArrayData>> MakeNulls(const ColumnRequest& request,
+                                                           uint64_t length, bool writable) {
+  if (writable && CanScatter(*request.type())) {
+    return MakeWritableNulls(request.type(), length, request.pool);
+  }
+  ARROW_ASSIGN_OR_RAISE(
+      auto nulls,
+      arrow::MakeArrayOfNull(request.type(), static_cast<int64_t>(length), request.pool));
+  return nulls->data();
 }
 
 // A source whose values are the whole output, in order.
@@ -149,7 +215,19 @@ bool IsWholeOutput(const SourcePlan& plan, uint64_t length) {
 
 }  // namespace
 
+const std::shared_ptr<arrow::DataType>& ColumnRequest::type() const {
+  static const std::shared_ptr<arrow::DataType> kBoolean = arrow::boolean();
+  static const std::shared_ptr<arrow::DataType> kBytes = arrow::large_binary();
+  if (validity_level >= 0) return kBoolean;
+  return schema::IsBlob(*field) ? kBytes : field->type;
+}
+
 uint64_t ValueBytes(const arrow::DataType& type, uint64_t variable_bytes) {
+  if (type.id() == arrow::Type::STRUCT) {
+    uint64_t bytes = 0;
+    for (const auto& child : type.fields()) bytes += ValueBytes(*child->type(), variable_bytes);
+    return std::max<uint64_t>(1, bytes);
+  }
   if (type.id() == arrow::Type::FIXED_SIZE_LIST) {
     const auto& list = static_cast<const arrow::FixedSizeListType&>(type);
     return std::max<uint64_t>(1, static_cast<uint64_t>(list.list_size()) *
@@ -208,30 +286,42 @@ ColumnPlan PlanRows(std::shared_ptr<const WinnerMap> winners, std::span<const ui
   return plan;
 }
 
+void ReadAllOfBase(uint64_t first, ColumnPlan* window) {
+  window->base.clear();
+  AppendRange(first, window->length, 0, &window->base);
+}
+
+void ReadAllOfBase(std::span<const uint32_t> rows, ColumnPlan* plan) {
+  plan->base.clear();
+  for (size_t i = 0; i < rows.size(); ++i) AppendRange(rows[i], 1, i, &plan->base);
+}
+
 arrow::Result<SourceValues> ReadSource(const ColumnRequest& request, const WinnerSource& source,
                                        uint64_t first_cell, uint64_t cells) {
   const table::DataFile& file = request.fragment->overlays[source.layer.overlay].data_file;
   std::vector<file::RowRange> ranges = RanksOf(source, first_cell, cells);
   SourceValues values;
   values.first_cell = first_cell;
-  ARROW_ASSIGN_OR_RAISE(values.values, ReadFile(request, file, source.layer.column, source.covered,
-                                                "the coverage of its overlay", ranges, cells));
+  ARROW_ASSIGN_OR_RAISE(BaseValues read, ReadFile(request, file, source.covered,
+                                                  "the coverage of its overlay", ranges, cells));
+  values.values = std::move(read.values);
   return values;
 }
 
-arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadColumn(const ColumnRequest& request,
-                                                            const ColumnPlan& plan,
-                                                            const LoadedSources* loaded) {
-  const std::shared_ptr<arrow::DataType>& type = request.field->type;
-  if (plan.sources.empty() && request.base == nullptr) {
-    ARROW_ASSIGN_OR_RAISE(
-        auto nulls, arrow::MakeArrayOfNull(type, static_cast<int64_t>(plan.length), request.pool));
-    return nulls->data();
+arrow::Result<BaseValues> ReadBase(const ColumnRequest& request, const ColumnPlan& plan) {
+  if (request.base != nullptr && !plan.base.empty()) {
+    return ReadFile(request, *request.base, request.physical_rows, "its fragment", plan.base,
+                    plan.length);
   }
-  if (!plan.sources.empty() && !CanScatter(*type)) {
-    return Unsupported("", "overlays on a column of this type are not read yet: `",
-                       request.field->name, "` is ", type->ToString());
-  }
+  BaseValues nulls;
+  ARROW_ASSIGN_OR_RAISE(nulls.values, MakeNulls(request, plan.length, !plan.sources.empty()));
+  return nulls;
+}
+
+arrow::Result<std::shared_ptr<arrow::ArrayData>> PutSources(
+    const ColumnRequest& request, const ColumnPlan& plan, const LoadedSources* loaded,
+    std::shared_ptr<arrow::ArrayData> base) {
+  if (plan.sources.empty()) return base;
   std::vector<SourceValues> own(plan.sources.size());
   std::vector<Piece> pieces;
   for (size_t i = 0; i < plan.sources.size(); ++i) {
@@ -246,20 +336,24 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadColumn(const ColumnRequest&
     pieces.push_back({values->values.get(), part.first_cell - values->first_cell, &part.slots});
     if (loaded == nullptr && IsWholeOutput(part, plan.length)) return own[i].values;
   }
-  std::shared_ptr<arrow::ArrayData> column;
-  if (request.base == nullptr || plan.base.empty()) {
-    ARROW_ASSIGN_OR_RAISE(column, MakeWritableNulls(type, plan.length, request.pool));
-  } else {
-    ARROW_ASSIGN_OR_RAISE(
-        column, ReadFile(request, *request.base, request.base_column, request.physical_rows,
-                         "its fragment", plan.base, plan.length));
+  if (base == nullptr) {
+    ARROW_ASSIGN_OR_RAISE(BaseValues read, ReadBase(request, plan));
+    base = std::move(read.values);
   }
-  arrow::Status scattered = ScatterPieces(pieces, column.get(), request.pool);
-  if (!scattered.ok()) {
-    return AddPlace(scattered, request,
-                    request.base != nullptr ? request.base->path : std::string());
+  arrow::Status merged = CanScatter(*base->type) ? ScatterPieces(pieces, base.get(), request.pool)
+                                                 : TakePieces(pieces, &base, request.pool);
+  if (!merged.ok()) {
+    return AddPlace(merged, request, request.base != nullptr ? request.base->path : std::string());
   }
-  return column;
+  return base;
+}
+
+arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadColumn(const ColumnRequest& request,
+                                                            const ColumnPlan& plan,
+                                                            const LoadedSources* loaded) {
+  if (!plan.sources.empty()) return PutSources(request, plan, loaded, nullptr);
+  ARROW_ASSIGN_OR_RAISE(BaseValues read, ReadBase(request, plan));
+  return std::move(read.values);
 }
 
 }  // namespace pennon::overlay

@@ -28,16 +28,31 @@ namespace pennon::overlay {
 using FileOpener =
     std::function<arrow::Result<std::shared_ptr<const file::FileReader>>(const table::DataFile&)>;
 
-/// One column of a fragment, and how to get at its files. `base` is null if no base file holds the
-/// field.
+/// What to read of a fragment, and how to get at its files: the values of one field that resolves
+/// as one, or the NULL-ness of a struct above it. `base` is null if no base file holds it.
 struct ColumnRequest {
-  const Field* field = nullptr;
+  const Field* field = nullptr;  ///< the field whose values resolve as one
+  /// The top-level field above `field`, cut down to the path to it (schema::Prune): every node from
+  /// here to `field` has one child. `field` itself, or null, at the top level.
+  const Field* root = nullptr;
+  /// Not the values but whether the struct at this depth of the path is valid, as booleans without
+  /// NULL; 0 is `root`. -1: the values.
+  int validity_level = -1;
   const table::Fragment* fragment = nullptr;
   uint64_t physical_rows = 0;
   const table::DataFile* base = nullptr;
-  int base_column = -1;
   FileOpener open;
   arrow::MemoryPool* pool = nullptr;
+
+  const Field& top() const { return root != nullptr ? *root : *field; }
+  const std::shared_ptr<arrow::DataType>& type() const;
+};
+
+/// Base values, and for each struct above the field (outermost first) whether it is valid, as
+/// booleans.
+struct BaseValues {
+  std::shared_ptr<arrow::ArrayData> values;
+  std::vector<std::shared_ptr<arrow::ArrayData>> validity;
 };
 
 /// What one overlay gives to the output: its winning cells [first_cell, first_cell + cells), and
@@ -68,6 +83,10 @@ ColumnPlan PlanWindow(std::shared_ptr<const WinnerMap> winners, uint64_t first, 
 /// Plans the ascending `rows`, slot i for rows[i]. `winners` concerns exactly these rows, or is
 /// null.
 ColumnPlan PlanRows(std::shared_ptr<const WinnerMap> winners, std::span<const uint32_t> rows);
+/// Makes a plan read every base row, overlaid or not: for a field whose base also says which
+/// structs above it are NULL.
+void ReadAllOfBase(uint64_t first, ColumnPlan* window);
+void ReadAllOfBase(std::span<const uint32_t> rows, ColumnPlan* plan);
 
 /// Decoded winning cells of one source, from cell `first_cell` on.
 struct SourceValues {
@@ -89,6 +108,14 @@ using LoadedSources = std::vector<SourceValues>;
 arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadColumn(const ColumnRequest& request,
                                                             const ColumnPlan& plan,
                                                             const LoadedSources* loaded = nullptr);
+
+/// The two halves of it: what the base gives (NULL where `plan` reads nothing; no `validity`
+/// without a base file), and the values of the sources put over it. `base` may be written into.
+arrow::Result<BaseValues> ReadBase(const ColumnRequest& request, const ColumnPlan& plan);
+arrow::Result<std::shared_ptr<arrow::ArrayData>> PutSources(const ColumnRequest& request,
+                                                            const ColumnPlan& plan,
+                                                            const LoadedSources* loaded,
+                                                            std::shared_ptr<arrow::ArrayData> base);
 
 /// Rows of overlaid cells worth skipping in a base column: enough to save a request's worth of
 /// bytes.

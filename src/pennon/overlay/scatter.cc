@@ -1,5 +1,6 @@
 #include "pennon/overlay/scatter.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -282,6 +283,23 @@ arrow::Status ScatterVariable(std::span<const Piece> pieces, arrow::ArrayData* c
   return arrow::Status::OK();
 }
 
+// Structs: validity here, then each child by itself.
+arrow::Status ScatterStruct(std::span<const Piece> pieces, arrow::ArrayData* column,
+                            arrow::MemoryPool* pool) {
+  std::vector<const arrow::ArrayData*> values;
+  for (const Piece& piece : pieces) values.push_back(piece.values);
+  ARROW_RETURN_NOT_OK(ScatterValidity(pieces, values, 1, column, pool));
+  std::vector<Piece> below(pieces.begin(), pieces.end());
+  for (size_t child = 0; child < column->child_data.size(); ++child) {
+    for (size_t i = 0; i < pieces.size(); ++i) {
+      below[i].values = pieces[i].values->child_data[child].get();
+      below[i].first = pieces[i].first + static_cast<uint64_t>(pieces[i].values->offset);
+    }
+    ARROW_RETURN_NOT_OK(ScatterPieces(below, column->child_data[child].get(), pool));
+  }
+  return arrow::Status::OK();
+}
+
 bool IsFixed(const arrow::DataType& type) {
   if (type.id() == arrow::Type::FIXED_SIZE_LIST) {
     return IsFixed(*static_cast<const arrow::FixedSizeListType&>(type).value_type());
@@ -292,6 +310,10 @@ bool IsFixed(const arrow::DataType& type) {
 }  // namespace
 
 bool CanScatter(const arrow::DataType& type) {
+  if (type.id() == arrow::Type::STRUCT) {
+    return std::all_of(type.fields().begin(), type.fields().end(),
+                       [](const auto& child) { return CanScatter(*child->type()); });
+  }
   return type.id() == arrow::Type::NA || IsFixed(type) || arrow::is_base_binary_like(type.id());
 }
 
@@ -300,6 +322,7 @@ arrow::Status ScatterPieces(std::span<const Piece> pieces, arrow::ArrayData* col
   if (pieces.empty() || column->type->id() == arrow::Type::NA) return arrow::Status::OK();
   if (column->offset != 0)
     return InvalidInput("cannot write overlay values into a slice of an array");
+  if (column->type->id() == arrow::Type::STRUCT) return ScatterStruct(pieces, column, pool);
   if (arrow::is_binary_like(column->type->id()))
     return ScatterVariable<int32_t>(pieces, column, pool);
   if (arrow::is_large_binary_like(column->type->id())) {
@@ -317,6 +340,17 @@ arrow::Status ScatterPieces(std::span<const Piece> pieces, arrow::ArrayData* col
 arrow::Result<std::shared_ptr<arrow::ArrayData>> MakeWritableNulls(
     const std::shared_ptr<arrow::DataType>& type, uint64_t length, arrow::MemoryPool* pool) {
   int64_t rows = static_cast<int64_t>(length);
+  if (type->id() == arrow::Type::STRUCT) {
+    std::vector<std::shared_ptr<arrow::ArrayData>> children;
+    for (const auto& child : type->fields()) {
+      ARROW_ASSIGN_OR_RAISE(auto nulls, MakeWritableNulls(child->type(), length, pool));
+      children.push_back(std::move(nulls));
+    }
+    ARROW_ASSIGN_OR_RAISE(
+        std::shared_ptr<arrow::Buffer> validity,
+        AllocateZeroed(static_cast<uint64_t>(arrow::bit_util::BytesForBits(rows)), pool));
+    return arrow::ArrayData::Make(type, rows, {std::move(validity)}, std::move(children), rows);
+  }
   if (type->id() == arrow::Type::NA) return arrow::ArrayData::Make(type, rows, {nullptr}, rows);
   ARROW_ASSIGN_OR_RAISE(
       std::shared_ptr<arrow::Buffer> validity,

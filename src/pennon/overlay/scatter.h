@@ -38,7 +38,7 @@ struct Piece {
 };
 
 /// Says whether ScatterPieces can merge columns of `type`: booleans, fixed-width types, strings and
-/// binary, fixed-size lists of the fixed-width ones, and null.
+/// binary, fixed-size lists of the fixed-width ones, null, and structs of all these.
 bool CanScatter(const arrow::DataType& type);
 
 /// Overwrites the slots of `pieces` in `column`, whose buffers nobody else may see. A piece's NULL

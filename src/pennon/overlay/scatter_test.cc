@@ -178,6 +178,29 @@ TEST(Scatter, FixedSizeListsWithItemNulls) {
   }
 }
 
+TEST(Scatter, StructsAndTheirFields) {
+  auto make = [](int64_t length) {
+    auto inner = arrow::StructArray::Make({RandomArray(arrow::int16(), length)},
+                                          std::vector<std::string>{"x"})
+                     .ValueOrDie();
+    auto mask = RandomArray(arrow::int8(), length);
+    return std::static_pointer_cast<arrow::Array>(
+        arrow::StructArray::Make(
+            {RandomArray(arrow::utf8(), length), inner, RandomList(arrow::boolean(), 2, length)},
+            std::vector<std::string>{"a", "b", "c"}, mask->null_bitmap())
+            .ValueOrDie());
+  };
+  ASSERT_TRUE(CanScatter(*make(1)->type()));
+  for (int round = 0; round < 40; ++round) {
+    CheckScatter(make(Pick(50)), make);
+    if (HasFatalFailure()) return;
+  }
+  auto nulls = MakeWritableNulls(make(1)->type(), 5, arrow::default_memory_pool()).ValueOrDie();
+  EXPECT_EQ(arrow::MakeArray(nulls)->null_count(), 5);
+  EXPECT_TRUE(arrow::MakeArray(nulls)->ValidateFull().ok());
+  EXPECT_FALSE(CanScatter(*arrow::struct_({arrow::field("l", arrow::list(arrow::int8()))})));
+}
+
 // Long enough for several blocks of the narrow loops.
 TEST(Scatter, LongColumnsOfManySources) {
   constexpr uint32_t kLength = 150000;

@@ -6,6 +6,8 @@
 #include <arrow/type.h>
 
 #include "pennon/error.h"
+#include "pennon/schema/field_marks.h"
+#include "pennon/schema/prune.h"
 
 namespace pennon::read {
 namespace {
@@ -37,6 +39,9 @@ Column MakeFieldColumn(const Field& field) {
   column.field = &field;
   column.name = field.name;
   column.arrow_field = ToArrowField(field);
+  // Blobs are read as their bytes, whatever the schema says of descriptors.
+  if (schema::IsBlob(field))
+    column.arrow_field = column.arrow_field->WithType(arrow::large_binary());
   return column;
 }
 
@@ -77,6 +82,72 @@ arrow::Status UnknownColumn(const table::Manifest& manifest, std::string_view na
                       "the table has: ", list);
 }
 
+// Takes the first name off a path: up to a dot, or what stands between backquotes (two stand for
+// one).
+std::string NextName(std::string_view* path) {
+  std::string name;
+  bool quoted = false;
+  size_t i = 0;
+  for (; i < path->size(); ++i) {
+    const char c = (*path)[i];
+    if (c == '`') {
+      if (quoted && i + 1 < path->size() && (*path)[i + 1] == '`')
+        name += (*path)[i++];
+      else
+        quoted = !quoted;
+    } else if (c == '.' && !quoted) {
+      break;
+    } else {
+      name += c;
+    }
+  }
+  path->remove_prefix(std::min(i + 1, path->size()));
+  return name;
+}
+
+std::string ChildNames(const Field& field) {
+  std::string names;
+  for (const Field& child : field.children) names += (names.empty() ? "" : ", ") + child.name;
+  return names;
+}
+
+// A field inside structs, by its path.
+arrow::Result<Column> FindPath(const table::Manifest& manifest, std::string_view path) {
+  std::string_view rest = path;
+  const Field* field = manifest.schema().FindName(NextName(&rest));
+  if (field == nullptr) return UnknownColumn(manifest, path);
+  const Field* top = field;
+  bool nullable = field->nullable;
+  std::vector<int32_t> ids;
+  while (!rest.empty()) {
+    const std::string name = NextName(&rest);
+    if (field->type->id() != arrow::Type::STRUCT) {
+      return InvalidInput("only a struct has fields that can be read by themselves: `", path,
+                          "`, but `", field->name, "` is ", field->type->ToString());
+    }
+    auto child = std::find_if(field->children.begin(), field->children.end(),
+                              [&](const Field& candidate) { return candidate.name == name; });
+    if (child == field->children.end()) {
+      return InvalidInput("no such column: `", path, "`; `", field->name, "` has no field `", name,
+                          "`, it has: ", ChildNames(*field));
+    }
+    field = &*child;
+    nullable |= field->nullable;
+    ids.push_back(field->id);
+  }
+  Column column = PrunedColumn(*top, {&field->id, 1});
+  column.name = std::string(path);
+  const Field* at = column.field;
+  for (const int32_t id : ids) {
+    auto child = std::find_if(at->children.begin(), at->children.end(),
+                              [id](const Field& candidate) { return candidate.id == id; });
+    column.path.push_back(static_cast<int>(child - at->children.begin()));
+    at = &*child;
+  }
+  column.arrow_field = ToArrowField(*field)->WithName(column.name)->WithNullable(nullable);
+  return column;
+}
+
 }  // namespace
 
 std::vector<Column> AllColumns(const table::Manifest& manifest) {
@@ -98,32 +169,14 @@ arrow::Result<Column> FindColumn(const table::Manifest& manifest, std::string_vi
     }
     return MakeRowColumn(row);
   }
-  size_t dot = name.find('.');
-  if (dot != std::string_view::npos) {
-    const Field* top = manifest.schema().FindName(name.substr(0, dot));
-    if (top != nullptr && !top->is_leaf()) {
-      return Unsupported("", "fields inside nested columns are not read yet: `", name, "`");
-    }
-  }
-  return UnknownColumn(manifest, name);
+  return FindPath(manifest, name);
 }
 
-arrow::Status CheckReadable(const Column& column) {
-  if (column.field == nullptr) return arrow::Status::OK();
-  const Field& field = *column.field;
-  if (!field.is_leaf()) {
-    return Unsupported("", "nested columns are not read yet: `", field.name, "` is ",
-                       field.type->ToString());
-  }
-  if (auto blob = field.metadata.find("lance-encoding:blob");
-      blob != field.metadata.end() && blob->second == "true") {
-    return Unsupported("", "blob columns are not read yet: `", field.name, "`");
-  }
-  if (field.type->id() == arrow::Type::DICTIONARY) {
-    return Unsupported("", "dictionary columns are not read yet: `", field.name, "` is ",
-                       field.type->ToString());
-  }
-  return arrow::Status::OK();
+Column PrunedColumn(const Field& field, std::span<const int32_t> ids) {
+  auto own = std::make_shared<const Field>(schema::Prune(field, ids));
+  Column column = MakeFieldColumn(*own);
+  column.own = std::move(own);
+  return column;
 }
 
 }  // namespace pennon::read

@@ -1,7 +1,9 @@
 // What a read can give: columns of the table and the row columns that every table has.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,20 +25,27 @@ inline constexpr std::string_view kLastUpdatedAtName = "_row_last_updated_at_ver
 struct Column {
   enum class Kind { kField, kRowId, kRowAddress, kCreatedAt, kLastUpdatedAt };
   Kind kind = Kind::kField;
-  const Field* field = nullptr;  ///< for kField; lives as long as the manifest
+  /// For kField: a top-level field of the table or a part of one (schema::Prune). Lives as long as
+  /// the manifest or `own`.
+  const Field* field = nullptr;
+  std::shared_ptr<const Field> own;
+  /// The column is what lies below `field` by these positions of children, NULL where a struct
+  /// above it is; empty for `field` itself.
+  std::vector<int> path;
   std::string name;
   std::shared_ptr<arrow::Field> arrow_field;
 };
 
-/// Looks up a column by its exact name, row columns included. An unknown name is a kInvalidInput
-/// error that lists what there is and the nearest name; a field inside a struct is kUnsupported.
+/// Looks up a column by its exact name, row columns included, or a field inside structs by its
+/// path: `s.a`, or with backquotes around a name. An unknown name is a kInvalidInput error that
+/// lists what there is and the nearest name.
 arrow::Result<Column> FindColumn(const table::Manifest& manifest, std::string_view name);
+
+/// The top-level field `field` as a column of which only `ids` and what lies above and below them
+/// is read.
+Column PrunedColumn(const Field& field, std::span<const int32_t> ids);
 
 /// All columns that an expression may name: the table's, then the row columns that this table has.
 std::vector<Column> AllColumns(const table::Manifest& manifest);
-
-/// Fails with kUnsupported, naming the column, if pennon cannot read a column of this shape yet
-/// (nested, blob).
-arrow::Status CheckReadable(const Column& column);
 
 }  // namespace pennon::read

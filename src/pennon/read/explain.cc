@@ -1,6 +1,7 @@
 #include "pennon/read/explain.h"
 
-#include <algorithm>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include <arrow/array/array_base.h>
@@ -9,21 +10,60 @@
 #include <arrow/type.h>
 
 #include "pennon/error.h"
+#include "pennon/file/column_owners.h"
 #include "pennon/read/file_cache.h"
 #include "pennon/read/fragment_reader.h"
 #include "pennon/read/take.h"
+#include "pennon/schema/prune.h"
+
+namespace pennon {
+namespace {
+
+void AppendValueFields(const Field& field, const std::string& path, std::vector<ValueField>* out) {
+  if (!schema::IsPlainStruct(field)) return out->push_back({&field, path});
+  for (const Field& child : field.children) {
+    const bool plain = child.name.find_first_of(".`") == std::string::npos && !child.name.empty();
+    std::string name;
+    for (const char c : child.name) name += c == '`' ? "``" : std::string(1, c);
+    AppendValueFields(child, path + "." + (plain ? name : "`" + name + "`"), out);
+  }
+}
+
+}  // namespace
+
+std::vector<ValueField> ValueFields(const Field& field) {
+  std::vector<ValueField> fields;
+  AppendValueFields(field, field.name, &fields);
+  return fields;
+}
+
+}  // namespace pennon
 
 namespace pennon::read {
 namespace {
 
-// The dotted path of the node with `id`, or an empty text.
-std::string PathOf(const std::vector<Field>& fields, int32_t id) {
-  for (const Field& field : fields) {
-    if (field.id == id) return field.name;
-    std::string below = PathOf(field.children, id);
-    if (!below.empty()) return field.name + "." + below;
+// The field that a column names, which must resolve as one value.
+arrow::Result<const Field*> FieldOf(const Column& column) {
+  if (column.field == nullptr) {
+    return InvalidInput("only columns of the table can be explained, not row columns: `",
+                        column.name, "`");
   }
-  return {};
+  const Field* field = column.field;
+  for (const int position : column.path) {
+    if (!schema::IsPlainStruct(*field)) {
+      return InvalidInput("column is part of a value that is stored as one, explain that: `",
+                          column.name, "` is part of `", field->name, "`");
+    }
+    field = &field->children[static_cast<size_t>(position)];
+  }
+  if (!schema::IsPlainStruct(*field)) return field;
+  std::string paths;
+  for (const ValueField& below : ValueFields(*field)) {
+    paths += (paths.empty() ? "" : ", ") + column.name + below.path.substr(field->name.size());
+  }
+  return InvalidInput(
+      "the fields of a struct come from places of their own, explain one of them: `", column.name,
+      "` has ", paths);
 }
 
 // Reads the one value at row `row` of a file's column of `length` values.
@@ -35,17 +75,12 @@ arrow::Result<std::shared_ptr<arrow::Scalar>> ReadValue(const overlay::ColumnReq
   return arrow::MakeArray(data)->GetScalar(0);
 }
 
-overlay::ColumnRequest MakeRequest(const Snapshot* snapshot, const table::Fragment& fragment,
-                                   const Field& field) {
-  overlay::ColumnRequest request;
-  request.field = &field;
-  request.fragment = &fragment;
-  request.pool = snapshot->context.pool;
-  request.open = [snapshot](const table::DataFile& file) {
-    return snapshot->files->Open(snapshot->location, *snapshot->manifest, file,
-                                 snapshot->context.pool);
-  };
-  return request;
+// The file's column of the first owner of `field`; nullopt if the file does not hold the field.
+std::optional<int> ColumnIn(const table::DataFile& file, const Field& field) {
+  for (const int32_t id : file::ValueOwners(field, overlay::VersionOf(file))) {
+    if (std::optional<int> column = file.ColumnOf(id)) return column;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -67,11 +102,7 @@ FileInfo DescribeFile(const table::DataFile& file) {
 arrow::Result<CellExplanation> ExplainCell(const std::shared_ptr<const Snapshot>& snapshot,
                                            uint64_t row, const std::string& name) {
   ARROW_ASSIGN_OR_RAISE(Column column, FindColumn(*snapshot->manifest, name));
-  if (column.field == nullptr) {
-    return InvalidInput("only columns of the table can be explained, not row columns: `", name,
-                        "`");
-  }
-  ARROW_RETURN_NOT_OK(CheckReadable(column));
+  ARROW_ASSIGN_OR_RAISE(const Field* field, FieldOf(column));
   if (row > static_cast<uint64_t>(INT64_MAX))
     return InvalidInput("row position is out of range: ", row);
   int64_t position = static_cast<int64_t>(row);
@@ -85,9 +116,9 @@ arrow::Result<CellExplanation> ExplainCell(const std::shared_ptr<const Snapshot>
   cell.fragment = fragment.id;
   cell.offset = offset;
   cell.column = name;
-  cell.field = column.field->id;
+  cell.field = field->id;
   std::vector<CellExplanation::Source> sources;
-  ARROW_ASSIGN_OR_RAISE(auto layers, overlay::LayersOf(fragment, *column.field));
+  ARROW_ASSIGN_OR_RAISE(auto layers, overlay::LayersOf(fragment, *field));
   for (const overlay::Layer& layer : layers) {
     ARROW_ASSIGN_OR_RAISE(auto coverage,
                           snapshot->results->Coverage(fragment, layer, reader->physical_rows()));
@@ -99,79 +130,130 @@ arrow::Result<CellExplanation> ExplainCell(const std::shared_ptr<const Snapshot>
     source.version = file.committed_version;
     source.rank = coverage->RankBelow(offset);
     source.column = layer.column;
-    overlay::ColumnRequest request = MakeRequest(snapshot.get(), fragment, *column.field);
+    overlay::ColumnRequest request = MakeRequest(snapshot.get(), fragment, coverage->cardinality());
+    request.field = field;
+    request.root = column.field;
     request.base = &file.data_file;
-    request.base_column = layer.column;
-    request.physical_rows = coverage->cardinality();
     ARROW_ASSIGN_OR_RAISE(source.value, ReadValue(request, *source.rank));
     sources.push_back(std::move(source));
   }
   CellExplanation::Source base;
   for (const table::DataFile& file : fragment.files) {
-    std::optional<int> file_column = file.ColumnOf(column.field->id);
+    std::optional<int> file_column = ColumnIn(file, *field);
     if (!file_column) continue;
     base.path = file.path;
     base.rank = offset;
     base.column = *file_column;
-    overlay::ColumnRequest request = MakeRequest(snapshot.get(), fragment, *column.field);
+    overlay::ColumnRequest request = MakeRequest(snapshot.get(), fragment, reader->physical_rows());
+    request.field = field;
+    request.root = column.field;
     request.base = &file;
-    request.base_column = *file_column;
-    request.physical_rows = reader->physical_rows();
     ARROW_ASSIGN_OR_RAISE(base.value, ReadValue(request, offset));
   }
-  if (base.path.empty()) base.value = arrow::MakeNullScalar(column.field->type);
+  if (base.path.empty()) base.value = arrow::MakeNullScalar(field->type);
   if (!base.path.empty() || sources.empty()) sources.push_back(std::move(base));
   cell.winner = sources.front();
-  cell.value = cell.winner.value;
   cell.shadowed.assign(sources.begin() + 1, sources.end());
+  // Not always what the winner holds: a NULL struct above makes it NULL.
+  ARROW_ASSIGN_OR_RAISE(auto values, reader->OpenColumn(column));
+  ARROW_ASSIGN_OR_RAISE(auto data, values->ReadRows({&offset, 1}));
+  ARROW_ASSIGN_OR_RAISE(cell.value, arrow::MakeArray(data)->GetScalar(0));
   return cell;
 }
+
+namespace {
+
+// A field of a fragment that some overlay holds: which do, and who wins what.
+struct UnitLayers {
+  ValueField unit;
+  std::vector<overlay::Layer> layers;
+  std::shared_ptr<const overlay::WinnerMap> winners;
+};
+
+arrow::Result<std::vector<UnitLayers>> FindUnitLayers(const Snapshot& snapshot,
+                                                      const FragmentReader& reader) {
+  std::vector<UnitLayers> found;
+  for (const Field& top : snapshot.manifest->schema().fields) {
+    for (ValueField& unit : ValueFields(top)) {
+      UnitLayers layers;
+      ARROW_ASSIGN_OR_RAISE(layers.layers, overlay::LayersOf(reader.fragment(), *unit.field));
+      if (layers.layers.empty()) continue;
+      ARROW_ASSIGN_OR_RAISE(
+          layers.winners,
+          snapshot.results->Winners(reader.fragment(), *unit.field, reader.physical_rows()));
+      layers.unit = std::move(unit);
+      found.push_back(std::move(layers));
+    }
+  }
+  return found;
+}
+
+// Live rows that `layer` gives a value to.
+uint64_t CountWinning(const overlay::WinnerMap& winners, const overlay::Layer& layer,
+                      const Deletions* deletions) {
+  for (const overlay::WinnerSource& source : winners.sources) {
+    if (source.layer.overlay != layer.overlay) continue;
+    uint64_t winning = source.cells;
+    if (deletions != nullptr) {
+      for (uint32_t offset : source.AllOffsets())
+        winning -= deletions->set.Contains(offset) ? 1 : 0;
+    }
+    return winning;
+  }
+  return 0;
+}
+
+arrow::Result<OverlayInfo> DescribeOverlay(const Snapshot& snapshot, const FragmentReader& reader,
+                                           const std::vector<UnitLayers>& units, size_t overlay) {
+  const table::OverlayFile& file = reader.fragment().overlays[overlay];
+  OverlayInfo info;
+  info.fragment = reader.fragment().id;
+  info.position = overlay;
+  info.committed_version = file.committed_version;
+  info.dense = file.dense;
+  info.file = DescribeFile(file.data_file);
+  std::map<size_t, OverlayInfo::FieldCoverage> by_position;
+  auto add = [&](const overlay::Layer& layer, int32_t id) -> arrow::Result<uint64_t*> {
+    OverlayInfo::FieldCoverage& entry = by_position[layer.position];
+    ARROW_ASSIGN_OR_RAISE(
+        auto bitmap, snapshot.results->Coverage(reader.fragment(), layer, reader.physical_rows()));
+    entry.field = id;
+    entry.cells = bitmap->cardinality();
+    return &entry.winning;
+  };
+  for (const UnitLayers& unit : units) {
+    for (const overlay::Layer& layer : unit.layers) {
+      if (layer.overlay != overlay) continue;
+      ARROW_ASSIGN_OR_RAISE(uint64_t* winning, add(layer, unit.unit.field->id));
+      *winning = CountWinning(*unit.winners, layer, reader.deletions());
+      by_position[layer.position].name = unit.unit.path;
+    }
+  }
+  // Fields that are gone from the schema are listed without a name.
+  for (size_t position = 0; position < file.data_file.fields.size(); ++position) {
+    const int32_t id = file.data_file.fields[position];
+    if (id < 0 || snapshot.manifest->schema().FindId(id) != nullptr) continue;
+    ARROW_RETURN_NOT_OK(add(overlay::Layer{overlay, position, -1}, id).status());
+  }
+  for (auto& [position, entry] : by_position) {
+    info.cells += entry.cells;
+    info.winning += entry.winning;
+    info.fields.push_back(std::move(entry));
+  }
+  return info;
+}
+
+}  // namespace
 
 arrow::Result<std::vector<OverlayInfo>> ListOverlays(
     const std::shared_ptr<const Snapshot>& snapshot) {
   std::vector<OverlayInfo> list;
-  const Schema& schema = snapshot->manifest->schema();
   for (const table::Fragment& fragment : snapshot->manifest->fragments()) {
     if (fragment.overlays.empty()) continue;
     ARROW_ASSIGN_OR_RAISE(auto reader, FragmentReader::Open(snapshot, fragment));
-    const Deletions* deletions = reader->deletions();
+    ARROW_ASSIGN_OR_RAISE(const auto units, FindUnitLayers(*snapshot, *reader));
     for (size_t i = 0; i < fragment.overlays.size(); ++i) {
-      const table::OverlayFile& overlay = fragment.overlays[i];
-      OverlayInfo info;
-      info.fragment = fragment.id;
-      info.position = i;
-      info.committed_version = overlay.committed_version;
-      info.dense = overlay.dense;
-      info.file = DescribeFile(overlay.data_file);
-      for (size_t position = 0; position < overlay.data_file.fields.size(); ++position) {
-        int32_t id = overlay.data_file.fields[position];
-        if (id < 0) continue;
-        OverlayInfo::FieldCoverage coverage;
-        coverage.field = id;
-        coverage.name = PathOf(schema.fields, id);
-        overlay::Layer layer{i, position, -1};
-        ARROW_ASSIGN_OR_RAISE(
-            auto bitmap, snapshot->results->Coverage(fragment, layer, reader->physical_rows()));
-        coverage.cells = bitmap->cardinality();
-        bool own_column = position < overlay.data_file.column_indices.size() &&
-                          overlay.data_file.column_indices[position] >= 0;
-        if (const Field* field = schema.FindId(id); field != nullptr && own_column) {
-          ARROW_ASSIGN_OR_RAISE(
-              auto winners, snapshot->results->Winners(fragment, *field, reader->physical_rows()));
-          for (const overlay::WinnerSource& source : winners->sources) {
-            if (source.layer.overlay != i || source.layer.position != position) continue;
-            coverage.winning = source.cells;
-            if (deletions != nullptr) {
-              for (uint32_t offset : source.AllOffsets()) {
-                coverage.winning -= deletions->set.Contains(offset) ? 1 : 0;
-              }
-            }
-          }
-        }
-        info.cells += coverage.cells;
-        info.winning += coverage.winning;
-        info.fields.push_back(std::move(coverage));
-      }
+      ARROW_ASSIGN_OR_RAISE(OverlayInfo info, DescribeOverlay(*snapshot, *reader, units, i));
       list.push_back(std::move(info));
     }
   }

@@ -13,7 +13,9 @@
 
 namespace pennon::read {
 
-/// Explains the cell of top-level column `column` in the row at position `row` among live rows.
+/// Explains the cell of `column`, a top-level column or a field inside structs by its path, in the
+/// row at position `row` among live rows. A struct itself, whose fields come from places of their
+/// own, is a kInvalidInput error.
 arrow::Result<CellExplanation> ExplainCell(const std::shared_ptr<const Snapshot>& snapshot,
                                            uint64_t row, const std::string& column);
 

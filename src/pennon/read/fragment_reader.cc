@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include <arrow/array/array_nested.h>
 #include <arrow/buffer.h>
 #include <arrow/type.h>
 
@@ -12,26 +13,6 @@
 
 namespace pennon::read {
 namespace {
-
-// Winning values of a column up to this size are read once for all windows of a fragment.
-constexpr uint64_t kLoadBytes = 32 << 20;
-
-// The file of `fragment` that holds `field_id`, if any, and its column there.
-arrow::Status FindBase(const table::Fragment& fragment, int32_t field_id,
-                       overlay::ColumnRequest* request) {
-  for (const table::DataFile& file : fragment.files) {
-    std::optional<int> column = file.ColumnOf(field_id);
-    if (!column) continue;
-    if (request->base != nullptr) {
-      return Corrupt(file.path, "two files of a fragment hold the same field: field ", field_id,
-                     ", fragment ", fragment.id, ", files ", request->base->path, " and ",
-                     file.path);
-    }
-    request->base = &file;
-    request->base_column = *column;
-  }
-  return arrow::Status::OK();
-}
 
 arrow::Result<uint64_t> RowsOf(const Snapshot& snapshot, const table::Fragment& fragment) {
   uint64_t rows = fragment.physical_rows;
@@ -88,162 +69,114 @@ arrow::Result<std::shared_ptr<const FragmentReader>> FragmentReader::Open(
 
 arrow::Result<std::shared_ptr<ColumnReader>> FragmentReader::OpenColumn(
     const Column& column) const {
-  ARROW_RETURN_NOT_OK(CheckReadable(column));
   std::shared_ptr<ColumnReader> reader(new ColumnReader());
   reader->snapshot_ = snapshot_;
   reader->column_ = column;
-  overlay::ColumnRequest& request = reader->request_;
-  request.fragment = fragment_;
-  request.physical_rows = physical_rows_;
-  request.pool = snapshot_->context.pool;
-  const Snapshot* snapshot = snapshot_.get();
-  request.open = [snapshot](const table::DataFile& file) {
-    return snapshot->files->Open(snapshot->location, *snapshot->manifest, file,
-                                 snapshot->context.pool);
-  };
+  reader->fragment_ = fragment_;
+  reader->physical_rows_ = physical_rows_;
   if (column.kind == Column::Kind::kField) {
-    request.field = column.field;
-    ARROW_RETURN_NOT_OK(FindBase(*fragment_, column.field->id, &request));
-    return reader;
-  }
-  int32_t field_id = 0;
-  switch (column.kind) {
-    case Column::Kind::kRowId:
-      if (!snapshot_->manifest->has_stable_row_ids()) return reader;
-      reader->sequence_ = &fragment_->row_ids;
-      field_id = table::kRowIdField;
-      break;
-    case Column::Kind::kCreatedAt:
-      reader->sequence_ = &fragment_->created_at;
-      field_id = table::kCreatedAtField;
-      break;
-    case Column::Kind::kLastUpdatedAt:
-      reader->sequence_ = &fragment_->last_updated_at;
-      field_id = table::kLastUpdatedAtField;
-      break;
-    default:
-      return reader;
-  }
-  if (reader->sequence_->kind == table::LineageSequence::Kind::kAbsent &&
-      field_id == table::kRowIdField) {
-    return Corrupt(snapshot_->manifest->path(),
-                   "fragment of a table with stable row ids has none: fragment ", fragment_->id);
-  }
-  if (reader->sequence_->kind == table::LineageSequence::Kind::kColumn) {
-    Field& field = reader->lineage_field_;
-    field.name = column.name;
-    field.id = field_id;
-    field.logical_type = "uint64";
-    field.nullable = false;
-    field.type = arrow::uint64();
-    request.field = &field;
-    ARROW_RETURN_NOT_OK(FindBase(*fragment_, field_id, &request));
-    if (request.base == nullptr) {
-      return Corrupt(snapshot_->manifest->path(),
-                     "no file of the fragment holds its spilled row column: `", column.name,
-                     "`, fragment ", fragment_->id);
-    }
+    ARROW_ASSIGN_OR_RAISE(reader->values_, FieldReader::Open(snapshot_.get(), *fragment_,
+                                                             physical_rows_, *column.field));
+  } else {
+    ARROW_RETURN_NOT_OK(reader->OpenLineage(*this));
   }
   return reader;
 }
 
+arrow::Status ColumnReader::OpenLineage(const FragmentReader& fragment) {
+  int32_t field_id = 0;
+  switch (column_.kind) {
+    case Column::Kind::kRowId:
+      if (!snapshot_->manifest->has_stable_row_ids()) return arrow::Status::OK();
+      sequence_ = &fragment_->row_ids;
+      field_id = table::kRowIdField;
+      break;
+    case Column::Kind::kCreatedAt:
+      sequence_ = &fragment_->created_at;
+      field_id = table::kCreatedAtField;
+      break;
+    case Column::Kind::kLastUpdatedAt:
+      sequence_ = &fragment_->last_updated_at;
+      field_id = table::kLastUpdatedAtField;
+      break;
+    default:
+      return arrow::Status::OK();
+  }
+  if (sequence_->kind == table::LineageSequence::Kind::kAbsent && field_id == table::kRowIdField) {
+    return Corrupt(snapshot_->manifest->path(),
+                   "fragment of a table with stable row ids has none: fragment ", fragment_->id);
+  }
+  if (sequence_->kind != table::LineageSequence::Kind::kColumn) return arrow::Status::OK();
+  lineage_field_.name = column_.name;
+  lineage_field_.id = field_id;
+  lineage_field_.logical_type = "uint64";
+  lineage_field_.nullable = false;
+  lineage_field_.type = arrow::uint64();
+  overlay::ColumnRequest request =
+      MakeRequest(snapshot_.get(), *fragment_, fragment.physical_rows());
+  request.field = &lineage_field_;
+  bool several = false;
+  ARROW_ASSIGN_OR_RAISE(request.base, FindBaseFile(*fragment_, lineage_field_, &several));
+  if (request.base == nullptr) {
+    return Corrupt(snapshot_->manifest->path(),
+                   "no file of the fragment holds its spilled row column: `", column_.name,
+                   "`, fragment ", fragment_->id);
+  }
+  spilled_ = std::make_unique<PartReader>(snapshot_.get(), std::move(request), nullptr);
+  return arrow::Status::OK();
+}
+
 arrow::Result<std::shared_ptr<arrow::ArrayData>> ColumnReader::ReadLineage(
-    std::span<const file::RowRange> ranges, uint64_t length) {
-  ARROW_ASSIGN_OR_RAISE(
-      std::unique_ptr<arrow::Buffer> buffer,
-      arrow::AllocateBuffer(static_cast<int64_t>(length * sizeof(uint64_t)), request_.pool));
+    const RowChoice& rows) const {
+  const uint64_t length = rows.length();
+  ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::Buffer> buffer,
+                        arrow::AllocateBuffer(static_cast<int64_t>(length * sizeof(uint64_t)),
+                                              snapshot_->context.pool));
   auto* out = reinterpret_cast<uint64_t*>(buffer->mutable_data());
   std::shared_ptr<const Lineage> lineage;
   if (sequence_ != nullptr && sequence_->kind == table::LineageSequence::Kind::kInline) {
-    ARROW_ASSIGN_OR_RAISE(lineage,
-                          snapshot_->results->LineageOf(*snapshot_, *request_.fragment, *sequence_,
-                                                        column_.kind == Column::Kind::kRowId,
-                                                        request_.physical_rows));
+    ARROW_ASSIGN_OR_RAISE(lineage, snapshot_->results->LineageOf(
+                                       *snapshot_, *fragment_, *sequence_,
+                                       column_.kind == Column::Kind::kRowId, physical_rows_));
   }
-  for (const file::RowRange& range : ranges) {
-    for (uint64_t i = 0; i < range.count; ++i) {
-      uint64_t offset = range.first + i;
-      if (lineage != nullptr) {
-        out[range.out + i] = lineage->values[offset];
-      } else if (sequence_ != nullptr) {
-        out[range.out + i] = 1;  // an absent version sequence means version 1
-      } else {
-        out[range.out + i] = request_.fragment->id << 32 | offset;
-      }
+  for (uint64_t i = 0; i < length; ++i) {
+    const uint64_t offset = rows.listed ? rows.rows[i] : rows.first + i;
+    if (lineage != nullptr) {
+      out[i] = lineage->values[offset];
+    } else if (sequence_ != nullptr) {
+      out[i] = 1;  // an absent version sequence means version 1
+    } else {
+      out[i] = fragment_->id << 32 | offset;
     }
   }
   return MakeUInt64(std::move(buffer), length);
 }
 
-arrow::Result<const overlay::LoadedSources*> ColumnReader::Load(const overlay::WinnerMap& winners) {
-  std::lock_guard<std::mutex> lock(mutex_);
-  if (loaded_known_) return loaded_.get();
-  if (winners.cells <= kLoadBytes / overlay::ValueBytes(*request_.field->type, 64)) {
-    auto loaded = std::make_unique<overlay::LoadedSources>();
-    for (const overlay::WinnerSource& source : winners.sources) {
-      ARROW_ASSIGN_OR_RAISE(overlay::SourceValues values,
-                            overlay::ReadSource(request_, source, 0, source.cells));
-      loaded->push_back(std::move(values));
-    }
-    loaded_ = std::move(loaded);
+arrow::Result<std::shared_ptr<arrow::ArrayData>> ColumnReader::Read(const RowChoice& rows) {
+  if (spilled_ != nullptr) return spilled_->Read(rows, nullptr);
+  if (values_ == nullptr) return ReadLineage(rows);
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::ArrayData> data, values_->Read(rows));
+  for (const int position : column_.path) {
+    const arrow::StructArray parent(std::move(data));
+    ARROW_ASSIGN_OR_RAISE(auto child, parent.GetFlattenedField(position, snapshot_->context.pool));
+    data = child->data();
   }
-  loaded_known_ = true;
-  return loaded_.get();
+  return data;
 }
 
 arrow::Result<std::shared_ptr<arrow::ArrayData>> ColumnReader::ReadWindow(uint64_t first,
                                                                           uint64_t end) {
-  if (request_.field == nullptr) {
-    file::RowRange range{first, end - first, 0};
-    return ReadLineage({&range, 1}, end - first);
-  }
-  std::shared_ptr<const overlay::WinnerMap> winners;
-  if (column_.kind == Column::Kind::kField) {
-    std::lock_guard<std::mutex> lock(mutex_);
-    if (!winners_known_) {
-      ARROW_ASSIGN_OR_RAISE(
-          winners_,
-          snapshot_->results->Winners(*request_.fragment, *request_.field, request_.physical_rows));
-      winners_known_ = true;
-    }
-    winners = winners_;
-  }
-  overlay::ColumnPlan plan = overlay::PlanWindow(winners, first, end);
-  const overlay::LoadedSources* loaded = nullptr;
-  bool whole = first == 0 && end == request_.physical_rows;
-  if (!plan.sources.empty() && !whole) {
-    ARROW_ASSIGN_OR_RAISE(loaded, Load(*winners));
-  }
-  return overlay::ReadColumn(request_, plan, loaded);
+  return Read({.first = first, .end = end, .rows = {}, .listed = false});
 }
 
 arrow::Result<std::shared_ptr<arrow::ArrayData>> ColumnReader::ReadRows(
     std::span<const uint32_t> rows) {
-  if (request_.field == nullptr) {
-    overlay::ColumnPlan plan = overlay::PlanRows(nullptr, rows);
-    return ReadLineage(plan.base, rows.size());
-  }
-  std::shared_ptr<const overlay::WinnerMap> winners;
-  if (column_.kind == Column::Kind::kField) {
-    ARROW_ASSIGN_OR_RAISE(winners,
-                          snapshot_->results->WinnersOf(*request_.fragment, *request_.field,
-                                                        request_.physical_rows, rows));
-  }
-  overlay::ColumnPlan plan = overlay::PlanRows(std::move(winners), rows);
-  return overlay::ReadColumn(request_, plan);
+  return Read({.first = 0, .end = 0, .rows = rows, .listed = true});
 }
 
 arrow::Result<uint64_t> ColumnReader::RowBytes() {
-  if (request_.field == nullptr) return sizeof(uint64_t);
-  uint64_t fixed = overlay::ValueBytes(*request_.field->type, 0);
-  if (fixed > 1 || request_.base == nullptr || request_.physical_rows == 0)
-    return std::max<uint64_t>(fixed, 16);
-  ARROW_ASSIGN_OR_RAISE(auto reader, request_.open(*request_.base));
-  if (request_.base_column >= reader->num_columns()) return 16;
-  // Strings grow when they are decoded; compressed ones by more than this, but then few windows are
-  // affected.
-  ARROW_ASSIGN_OR_RAISE(uint64_t bytes, reader->ColumnBytes(request_.base_column));
-  return std::max<uint64_t>(16, bytes / request_.physical_rows * 2);
+  if (values_ == nullptr) return sizeof(uint64_t);
+  return values_->RowBytes();
 }
 
 arrow::Result<uint64_t> CountLiveRows(const std::shared_ptr<const Snapshot>& snapshot,

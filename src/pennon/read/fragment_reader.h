@@ -6,15 +6,14 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include <arrow/array/data.h>
 #include <arrow/result.h>
 
-#include "pennon/overlay/resolve.h"
 #include "pennon/read/column.h"
+#include "pennon/read/field_reader.h"
 #include "pennon/read/result_cache.h"
 #include "pennon/read/snapshot.h"
 #include "pennon/table/fragment.h"
@@ -37,20 +36,18 @@ class ColumnReader {
  private:
   friend class FragmentReader;
   ColumnReader() = default;
-  arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadLineage(
-      std::span<const file::RowRange> ranges, uint64_t length);
-  arrow::Result<const overlay::LoadedSources*> Load(const overlay::WinnerMap& winners);
+  arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(const RowChoice& rows);
+  arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadLineage(const RowChoice& rows) const;
+  arrow::Status OpenLineage(const FragmentReader& fragment);
 
   std::shared_ptr<const Snapshot> snapshot_;
   Column column_;
-  Field lineage_field_;  ///< of a spilled sequence
-  overlay::ColumnRequest request_;
+  const table::Fragment* fragment_ = nullptr;
+  uint64_t physical_rows_ = 0;
+  std::unique_ptr<FieldReader> values_;  ///< of a field of the table
+  Field lineage_field_;                  ///< of a spilled sequence
+  std::unique_ptr<PartReader> spilled_;  ///< the same
   const table::LineageSequence* sequence_ = nullptr;
-  std::mutex mutex_;
-  std::shared_ptr<const overlay::WinnerMap> winners_;
-  bool winners_known_ = false;
-  bool loaded_known_ = false;
-  std::unique_ptr<overlay::LoadedSources> loaded_;
 };
 
 /// A fragment whose deletions are known. Immutable, thread-safe.

@@ -24,7 +24,8 @@ namespace pennon::read {
 struct Output {
   std::shared_ptr<arrow::Field> field;
   int column = -1;  ///< index in ReadPlan::columns, if it is one of them
-  std::shared_ptr<const expr::Expression> expression;  ///< else this
+  std::shared_ptr<const expr::Expression> expression;  ///< else this, over `inputs`
+  std::vector<int> inputs;                             ///< indices in ReadPlan::columns
 };
 
 /// Immutable once made.

@@ -18,6 +18,7 @@ namespace {
 // Decoded bytes of the widest column of a window.
 constexpr uint64_t kWindowBytes = 16 << 20;
 constexpr uint64_t kMinWindowRows = 1024;
+constexpr uint64_t kWideRowBytes = 64 << 10;
 // With a filter and a limit a scan often ends early: start with fewer rows.
 constexpr uint64_t kLimitedWindowRows = 128 << 10;
 
@@ -167,7 +168,9 @@ class ScanReader : public arrow::RecordBatchReader {
   void ChooseWindowRows(const ScanFragment& fragment) {
     uint64_t rows = kWindowBytes / std::max<uint64_t>(1, fragment.widest_bytes);
     uint64_t share = snapshot_->context.scan_bytes / 4 / std::max<uint64_t>(1, fragment.row_bytes);
-    rows = std::max(std::min(rows, share), kMinWindowRows);
+    // Wide values come a page or chunk each: few of them at a time cost no more.
+    const uint64_t least = fragment.row_bytes > kWideRowBytes ? 1 : kMinWindowRows;
+    rows = std::max(std::min(rows, share), least);
     if (plan_->filter != nullptr && options_.limit) rows = std::min(rows, kLimitedWindowRows);
     uint64_t batch = static_cast<uint64_t>(options_.batch_size);
     if (rows > batch) rows -= rows % batch;

@@ -5,6 +5,7 @@
 
 #include <arrow/array.h>
 #include <arrow/array/builder_primitive.h>
+#include <arrow/compute/initialize.h>
 #include <arrow/json/from_string.h>
 #include <arrow/type.h>
 #include <gmock/gmock.h>
@@ -39,6 +40,15 @@ struct Case {
 TEST(LosslessCastTest, AcceptsWhatKeepsEveryValue) {
   const std::vector<Case> cases = {
       {arrow::int32(), arrow::int32(), "[1, null]"},
+      {arrow::struct_({arrow::field("a", arrow::int32()), arrow::field("b", arrow::utf8())}),
+       arrow::struct_({arrow::field("b", arrow::large_utf8()), arrow::field("a", arrow::int64())}),
+       R"([{"a": 1, "b": "x"}, null, {"a": null, "b": null}])"},
+      {arrow::struct_({arrow::field("a", arrow::int8())}),
+       arrow::struct_({arrow::field("b", arrow::int8())}), R"([{"b": 1}])", "wrong type"},
+      {arrow::struct_({arrow::field("a", arrow::int8(), false)}),
+       arrow::struct_({arrow::field("a", arrow::int8())}), R"([null, {"a": 1}])"},
+      {arrow::dictionary(arrow::int8(), arrow::utf8()), arrow::utf8(), R"(["x", null, "x"])"},
+      {arrow::dictionary(arrow::int8(), arrow::utf8()), arrow::int32(), "[1]", "wrong type"},
       {arrow::int32(), arrow::null(), "[null, null]"},
       {arrow::int32(), arrow::int64(), "[-2147483648, null, 2147483647]"},
       {arrow::int32(), arrow::int64(), "[2147483648]", "do not fit"},
@@ -70,6 +80,7 @@ TEST(LosslessCastTest, AcceptsWhatKeepsEveryValue) {
       {arrow::fixed_size_list(arrow::float32(), 2), arrow::list(arrow::float64()), "[[1, 0.1]]",
        "rounded"},
   };
+  ASSERT_TRUE(arrow::compute::Initialize().ok());
   for (const Case& test : cases) {
     const std::string name =
         test.given->ToString() + " " + test.values + " for " + test.column->ToString();
@@ -84,6 +95,18 @@ TEST(LosslessCastTest, AcceptsWhatKeepsEveryValue) {
       EXPECT_THAT(result.status().message(), testing::HasSubstr(test.given->ToString())) << name;
     }
   }
+}
+
+TEST(LosslessCastTest, NamesTheFieldOfAStructThatDoesNotFit) {
+  ASSERT_TRUE(arrow::compute::Initialize().ok());
+  const auto given = arrow::struct_({arrow::field("a", arrow::int64())});
+  auto result = CastLossless(FieldOf(arrow::struct_({arrow::field("a", arrow::int8())})),
+                             Json(given, R"([{"a": 1000}])"));
+  EXPECT_THAT(result.status().message(), testing::HasSubstr("column c.a is int8"));
+  const auto strict = arrow::struct_({arrow::field("a", arrow::int64(), false)});
+  result = CastLossless(FieldOf(strict), Json(given, R"([{"a": 1}, {"a": null}])"));
+  EXPECT_THAT(result.status().message(), testing::HasSubstr("not nullable"));
+  EXPECT_THAT(result.status().message(), testing::HasSubstr("c.a"));
 }
 
 TEST(LosslessCastTest, NansSurvive) {

@@ -13,7 +13,7 @@ StagedFiles::~StagedFiles() {
 
 arrow::Result<WriteResult> CommitOverlays(const std::shared_ptr<const read::Snapshot>& snapshot,
                                           StagedFiles& staged, std::vector<int32_t> read_fields,
-                                          const commit::RetryPolicy& policy) {
+                                          const commit::RetryPolicy& policy, bool keep_files) {
   WriteResult result;
   commit::CommitRequest request;
   request.table = snapshot->location;
@@ -24,7 +24,7 @@ arrow::Result<WriteResult> CommitOverlays(const std::shared_ptr<const read::Snap
     result.info.cells += overlay.cells;
     result.info.files += 1;
     result.info.bytes_written += overlay.overlay.data_file.size_bytes;
-    request.new_files.push_back(overlay.path);
+    if (!keep_files) request.new_files.push_back(overlay.path);
     commit::OverlayGroup group;
     group.fragment_id = overlay.fragment_id;
     group.covered = std::move(overlay.covered);
@@ -47,9 +47,8 @@ arrow::Result<WriteResult> WriteOverlay(const std::shared_ptr<const read::Snapsh
                                         const commit::RetryPolicy& policy) {
   ARROW_RETURN_NOT_OK(table::CheckWritable(*snapshot->manifest));
   StagedFiles staged(snapshot->location);
-  ARROW_ASSIGN_OR_RAISE(
-      std::optional<StagedOverlay> overlay,
-      WriteOverlayFile(snapshot->location, *snapshot->manifest, fragment_id, columns));
+  ARROW_ASSIGN_OR_RAISE(std::optional<StagedOverlay> overlay,
+                        WriteOverlayFile(snapshot, fragment_id, columns));
   if (!overlay) {
     WriteResult unchanged;
     unchanged.info.version = snapshot->manifest->version();

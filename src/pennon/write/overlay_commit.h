@@ -42,10 +42,12 @@ class StagedFiles {
 };
 
 /// Commits all of `staged` as one version on top of the newest. `read_fields`: see
-/// commit::OverlayFootprint.
+/// commit::OverlayFootprint. Files of a commit that failed for certain are removed unless
+/// `keep_files`.
 arrow::Result<WriteResult> CommitOverlays(const std::shared_ptr<const read::Snapshot>& snapshot,
                                           StagedFiles& staged, std::vector<int32_t> read_fields,
-                                          const commit::RetryPolicy& policy = {});
+                                          const commit::RetryPolicy& policy = {},
+                                          bool keep_files = false);
 
 /// Writes one overlay file for a fragment and commits it (Dataset::WriteOverlay). Offsets are
 /// physical: a concurrent change that moved the covered rows is a kCommitConflict, never planned

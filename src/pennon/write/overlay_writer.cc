@@ -16,7 +16,11 @@
 
 #include "pennon/error.h"
 #include "pennon/file/writer.h"
+#include "pennon/read/column.h"
+#include "pennon/schema/field_marks.h"
+#include "pennon/schema/prune.h"
 #include "pennon/write/lossless_cast.h"
+#include "pennon/write/struct_cells.h"
 
 namespace pennon::write {
 namespace {
@@ -24,9 +28,9 @@ namespace {
 constexpr std::array<std::string_view, 5> kSystemColumns = {
     "_rowid", "_rowaddr", "_rowoffset", "_row_created_at_version", "_row_last_updated_at_version"};
 
-// One checked column: values in the field's type, in ascending order of offset.
+// One column of the value file: a top-level field, or what is set of it.
 struct Cells {
-  const Field* field = nullptr;
+  Field field;
   std::vector<uint32_t> offsets;
   std::shared_ptr<arrow::Array> values;
   Bitmap coverage;
@@ -39,11 +43,6 @@ std::string ColumnNames(const Schema& schema) {
     names += (i == 0 ? "" : ", ") + schema.fields[i].name;
   }
   return schema.fields.size() > kMost ? names + ", ..." : names;
-}
-
-bool IsTrue(const std::map<std::string, std::string>& metadata, const char* key) {
-  const auto entry = metadata.find(key);
-  return entry != metadata.end() && entry->second == "true";
 }
 
 bool IsExtension(const Field& field, std::string_view name) {
@@ -65,7 +64,7 @@ arrow::Result<file::FileVersion> StorageVersion(const table::Manifest& manifest)
 
 // Brings offsets and values into ascending order; `column` must be non-empty and its parts of one
 // length.
-arrow::Status SortByOffset(const OverlayColumn& column, Cells* cells) {
+arrow::Status SortByOffset(const OverlayColumn& column, FieldCells* cells) {
   const std::vector<uint32_t>& given = column.offsets;
   if (std::is_sorted(given.begin(), given.end())) {
     cells->offsets = given;
@@ -85,10 +84,14 @@ arrow::Status SortByOffset(const OverlayColumn& column, Cells* cells) {
       .Value(&cells->values);
 }
 
-arrow::Result<Cells> CheckColumn(const table::Manifest& manifest, const table::Fragment& fragment,
-                                 const OverlayColumn& column) {
-  Cells cells;
-  ARROW_ASSIGN_OR_RAISE(cells.field, FindOverlayField(manifest, column.name));
+arrow::Result<FieldCells> CheckColumn(const table::Manifest& manifest,
+                                      const table::Fragment& fragment,
+                                      const OverlayColumn& column) {
+  FieldCells cells;
+  ARROW_ASSIGN_OR_RAISE(const OverlayTarget target, FindOverlayField(manifest, column.name));
+  cells.name = column.name;
+  cells.top = target.top;
+  cells.field = target.field;
   if (column.values == nullptr) return InvalidInput("Column has no values: ", column.name);
   if (static_cast<uint64_t>(column.values->length()) != column.offsets.size()) {
     return InvalidInput("Column has not as many values as offsets: ", column.name, " has ",
@@ -106,26 +109,47 @@ arrow::Result<Cells> CheckColumn(const table::Manifest& manifest, const table::F
   if (repeat != cells.offsets.end()) {
     return InvalidInput("Offset is given twice: column ", column.name, ", offset ", *repeat);
   }
-  cells.coverage = Bitmap::Of(cells.offsets);
   return cells;
 }
 
-// The checked columns that have cells, in schema order.
-arrow::Result<std::vector<Cells>> CheckColumns(const table::Manifest& manifest,
-                                               const table::Fragment& fragment,
-                                               std::span<const OverlayColumn> columns) {
-  std::map<const Field*, Cells>
-      by_field;  // fields stand in one vector: pointers are in schema order
+bool Holds(const Field& field, int32_t id) {
+  return field.id == id || std::any_of(field.children.begin(), field.children.end(),
+                                       [id](const Field& child) { return Holds(child, id); });
+}
+
+// The checked columns that have cells, one for each top-level field, in schema order.
+arrow::Result<std::vector<Cells>> CheckColumns(
+    const std::shared_ptr<const read::Snapshot>& snapshot, const table::Fragment& fragment,
+    std::span<const OverlayColumn> columns) {
+  std::map<const Field*, std::vector<FieldCells>>
+      by_top;  // fields stand in one vector: pointers are in schema order
   for (const OverlayColumn& column : columns) {
-    ARROW_ASSIGN_OR_RAISE(Cells cells, CheckColumn(manifest, fragment, column));
-    const Field* field = cells.field;
-    if (!by_field.emplace(field, std::move(cells)).second) {
-      return InvalidInput("Column is given twice: ", column.name);
+    ARROW_ASSIGN_OR_RAISE(FieldCells cells, CheckColumn(*snapshot->manifest, fragment, column));
+    std::vector<FieldCells>& group = by_top[cells.top];
+    for (const FieldCells& other : group) {
+      if (Holds(*other.field, cells.field->id) || Holds(*cells.field, other.field->id)) {
+        return InvalidInput("Column is given twice: ", other.name,
+                            other.name == column.name ? "" : " and " + column.name);
+      }
     }
+    group.push_back(std::move(cells));
   }
   std::vector<Cells> result;
-  for (auto& [field, cells] : by_field) {
-    if (!cells.offsets.empty()) result.push_back(std::move(cells));
+  for (auto& [top, group] : by_top) {
+    std::erase_if(group, [](const FieldCells& cells) { return cells.offsets.empty(); });
+    if (group.empty()) continue;
+    Cells joined;
+    if (schema::IsPlainStruct(*top)) {
+      ARROW_ASSIGN_OR_RAISE(StructCells whole, JoinStruct(snapshot, fragment, group));
+      joined.field = std::move(whole.field);
+      joined.values = std::move(whole.values);
+    } else {
+      joined.field = *top;
+      joined.values = std::move(group[0].values);
+    }
+    joined.offsets = std::move(group[0].offsets);
+    joined.coverage = Bitmap::Of(joined.offsets);
+    result.push_back(std::move(joined));
   }
   return result;
 }
@@ -133,7 +157,7 @@ arrow::Result<std::vector<Cells>> CheckColumns(const table::Manifest& manifest,
 arrow::Result<file::WrittenFile> Encode(const std::vector<Cells>& columns,
                                         file::FileVersion version) {
   std::vector<Field> fields;
-  for (const Cells& cells : columns) fields.push_back(*cells.field);
+  for (const Cells& cells : columns) fields.push_back(cells.field);
   ARROW_ASSIGN_OR_RAISE(auto writer, file::FileWriter::Make(std::move(fields), version));
   for (size_t i = 0; i < columns.size(); ++i) {
     ARROW_RETURN_NOT_OK(writer->Append(static_cast<int>(i), *columns[i].values));
@@ -162,7 +186,7 @@ arrow::Result<table::NewOverlay> Describe(const table::Manifest& manifest,
   for (const int32_t id : file.fields) {
     const Field* top = manifest.schema().TopLevelOf(id);
     const auto cells = std::find_if(columns.begin(), columns.end(), [top](const Cells& candidate) {
-      return candidate.field == top;
+      return candidate.field.id == top->id;
     });
     if (cells == columns.end())
       return arrow::Status::UnknownError("Value file has a column nobody gave: field ", id);
@@ -171,44 +195,58 @@ arrow::Result<table::NewOverlay> Describe(const table::Manifest& manifest,
   return overlay;
 }
 
-}  // namespace
-
-arrow::Result<const Field*> FindOverlayField(const table::Manifest& manifest,
-                                             const std::string& name) {
-  if (std::find(kSystemColumns.begin(), kSystemColumns.end(), name) != kSystemColumns.end()) {
-    return InvalidInput("System columns cannot be set: ", name);
-  }
-  const Field* field = manifest.schema().FindName(name);
-  if (field == nullptr) {
-    const size_t dot = name.find('.');
-    if (dot != std::string::npos && manifest.schema().FindName(name.substr(0, dot)) != nullptr) {
-      return Unsupported(
-          manifest.path(),
-          "Fields inside a nested column cannot be set yet, only whole columns that are "
-          "not nested: ",
-          name);
-    }
-    return InvalidInput("Table has no such column: ", name, "; its columns are ",
-                        ColumnNames(manifest.schema()));
-  }
-  if (!field->is_leaf()) {
-    return Unsupported(manifest.path(), "Overlays on nested columns cannot be written yet: column ",
-                       name, " is ", field->type->ToString());
-  }
-  if (IsTrue(field->metadata, "lance-encoding:blob") || IsExtension(*field, "lance.blob.v2")) {
+// Refuses what pennon cannot write, at any depth.
+arrow::Status CheckKind(const table::Manifest& manifest, const std::string& name,
+                        const Field& field) {
+  if (schema::IsBlob(field)) {
     return Unsupported(manifest.path(), "Overlays on blob columns cannot be written: column ",
                        name);
   }
-  if (IsExtension(*field, "lance.json")) {
+  if (IsExtension(field, "lance.json")) {
     return Unsupported(manifest.path(), "Overlays on JSON columns cannot be written yet: column ",
                        name);
   }
-  return field;
+  for (const Field& child : field.children) {
+    ARROW_RETURN_NOT_OK(CheckKind(manifest, name, child));
+  }
+  return arrow::Status::OK();
+}
+
+}  // namespace
+
+arrow::Result<OverlayTarget> FindOverlayField(const table::Manifest& manifest,
+                                              const std::string& name) {
+  if (std::find(kSystemColumns.begin(), kSystemColumns.end(), name) != kSystemColumns.end()) {
+    return InvalidInput("System columns cannot be set: ", name);
+  }
+  const auto found = read::FindColumn(manifest, name);
+  if (!found.ok()) {
+    return InvalidInput("Table has no such column: ", name, "; its columns are ",
+                        ColumnNames(manifest.schema()), " (", found.status().message(), ")");
+  }
+  OverlayTarget target;
+  target.top = manifest.schema().FindId(found->field->id);
+  target.field = target.top;
+  const Field* node = found->field;
+  for (const int position : found->path) {
+    if (!schema::IsPlainStruct(*node)) {
+      return Unsupported(manifest.path(),
+                         "Fields inside a value that is stored as one cannot be set by "
+                         "themselves, only all of it: ",
+                         name, " is part of ", node->name);
+    }
+    node = &node->children[static_cast<size_t>(position)];
+    target.field = manifest.schema().FindId(node->id);
+  }
+  ARROW_RETURN_NOT_OK(CheckKind(manifest, name, *target.field));
+  return target;
 }
 
 arrow::Result<std::optional<StagedOverlay>> WriteOverlayFile(
-    const table::TableLocation& table, const table::Manifest& manifest, uint64_t fragment_id,
+    const std::shared_ptr<const read::Snapshot>& snapshot, uint64_t fragment_id,
     std::span<const OverlayColumn> columns) {
+  const table::TableLocation& table = snapshot->location;
+  const table::Manifest& manifest = *snapshot->manifest;
   ARROW_ASSIGN_OR_RAISE(const file::FileVersion version, StorageVersion(manifest));
   const table::Fragment* fragment = manifest.FindFragment(fragment_id);
   if (fragment == nullptr) {
@@ -222,7 +260,7 @@ arrow::Result<std::optional<StagedOverlay>> WriteOverlayFile(
                        fragment_id);
   }
   ARROW_ASSIGN_OR_RAISE(const std::vector<Cells> checked,
-                        CheckColumns(manifest, *fragment, columns));
+                        CheckColumns(snapshot, *fragment, columns));
   if (checked.empty()) return std::nullopt;
   ARROW_ASSIGN_OR_RAISE(const file::WrittenFile file, Encode(checked, version));
 

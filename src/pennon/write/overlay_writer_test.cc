@@ -9,6 +9,7 @@
 #include "pennon/commit/test_table.h"
 #include "pennon/error.h"
 #include "pennon/file/reader.h"
+#include "pennon/read/snapshot.h"
 #include "pennon/table/fragment_wire.h"
 
 namespace pennon::write {
@@ -36,10 +37,13 @@ class OverlayWriterTest : public ::testing::TestWithParam<const char*> {
     auto made = commit::CreateTestTable(location_, *schema_, {fragment}, {.data_version = version});
     ASSERT_TRUE(made.ok()) << made.status();
     manifest_ = *made;
+    Context context;
+    context.store = location_.store;
+    snapshot_ = read::OpenSnapshot("t", location_.root, {}, context).ValueOrDie();
   }
 
   auto Write(const std::vector<OverlayColumn>& columns, uint64_t fragment = 0) {
-    return WriteOverlayFile(location_, *manifest_, fragment, columns);
+    return WriteOverlayFile(snapshot_, fragment, columns);
   }
 
   // The values of column `column` of the staged file.
@@ -56,6 +60,7 @@ class OverlayWriterTest : public ::testing::TestWithParam<const char*> {
   std::shared_ptr<arrow::Schema> schema_;
   table::TableLocation location_;
   std::shared_ptr<const table::Manifest> manifest_;
+  std::shared_ptr<const read::Snapshot> snapshot_;
 };
 
 std::vector<uint32_t> Offsets(const std::string& coverage) {
@@ -126,8 +131,10 @@ TEST_P(OverlayWriterTest, EachMisuseHasItsOwnError) {
       {{{"name", {4}, one}}, ErrorKind::kInvalidInput, "column name is string, given int32"},
       {{{"id", {4}, Json(arrow::int64(), "[null]")}}, ErrorKind::kInvalidInput, "not nullable"},
       {{{"age", {4}, one}}, ErrorKind::kInvalidInput, "fragment 7", 7},
-      {{{"st.a", {4}, one}}, ErrorKind::kUnsupported, "nested"},
-      {{{"st", {4}, one}}, ErrorKind::kUnsupported, "nested"},
+      {{{"st.b", {4}, one}}, ErrorKind::kInvalidInput, "`st` has no field `b`"},
+      {{{"age.b", {4}, one}}, ErrorKind::kInvalidInput, "only a struct"},
+      {{{"st", {4}, one}}, ErrorKind::kInvalidInput, "wrong type"},
+      {{{"st.a", {4}, Json(arrow::utf8(), R"(["x"])")}}, ErrorKind::kInvalidInput, "wrong type"},
   };
   for (const Misuse& misuse : cases) {
     auto staged = Write(misuse.columns, misuse.fragment);

@@ -18,6 +18,7 @@
 #include "pennon/read/column.h"
 #include "pennon/read/read_plan.h"
 #include "pennon/read/scan.h"
+#include "pennon/schema/prune.h"
 
 namespace pennon::write {
 namespace {
@@ -27,7 +28,8 @@ constexpr std::chrono::seconds kPlanningBudget(30);
 
 // One column to set.
 struct Assignment {
-  const Field* field = nullptr;
+  std::string name;
+  OverlayTarget target;
   expr::Expression value;
 };
 
@@ -55,14 +57,15 @@ arrow::Result<std::vector<Assignment>> BindAssignments(const table::Manifest& ma
   const arrow::Schema input_schema(inputs);
   std::vector<Assignment> assignments;
   for (const auto& [name, sql] : options.set) {
-    ARROW_ASSIGN_OR_RAISE(const Field* field, FindOverlayField(manifest, name));
-    const bool repeated =
-        std::any_of(assignments.begin(), assignments.end(),
-                    [field](const Assignment& other) { return other.field == field; });
+    ARROW_ASSIGN_OR_RAISE(const OverlayTarget target, FindOverlayField(manifest, name));
+    const bool repeated = std::any_of(
+        assignments.begin(), assignments.end(),
+        [&target](const Assignment& other) { return other.target.field == target.field; });
     if (repeated) return InvalidInput("Column is set twice: ", name);
-    ARROW_ASSIGN_OR_RAISE(auto value,
-                          expr::Expression::ParseSqlAs(sql, input_schema, *ToArrowField(*field)));
-    assignments.push_back({field, std::move(value)});
+    ARROW_ASSIGN_OR_RAISE(
+        auto value, expr::Expression::ParseSqlAs(sql, input_schema,
+                                                 *ToArrowField(*target.field)->WithName(name)));
+    assignments.push_back({name, target, std::move(value)});
   }
   return assignments;
 }
@@ -86,6 +89,11 @@ arrow::Result<Plan> MakePlan(const read::Snapshot& snapshot, const UpdateOptions
   for (const read::Column& column : reads.columns) {
     if (column.field != nullptr) AppendLeafIds(*column.field, &plan.read_fields);
   }
+  // What is written for a field inside a struct depends on the struct's NULL-ness.
+  for (const Assignment& assignment : plan.assignments) {
+    const Field& top = *assignment.target.top;
+    if (schema::IsPlainStruct(top)) AppendLeafIds(top, &plan.read_fields);
+  }
   return plan;
 }
 
@@ -93,7 +101,8 @@ arrow::Result<Plan> MakePlan(const read::Snapshot& snapshot, const UpdateOptions
 // complete.
 class Collector {
  public:
-  Collector(const read::Snapshot& snapshot, const Plan& plan, bool dry_run, StagedFiles* staged)
+  Collector(const std::shared_ptr<const read::Snapshot>& snapshot, const Plan& plan, bool dry_run,
+            StagedFiles* staged)
       : snapshot_(snapshot),
         plan_(plan),
         dry_run_(dry_run),
@@ -106,7 +115,7 @@ class Collector {
     arrow::ArrayVector values;
     for (const Assignment& assignment : plan_.assignments) {
       ARROW_ASSIGN_OR_RAISE(auto computed,
-                            assignment.value.Evaluate(batch, snapshot_.context.pool));
+                            assignment.value.Evaluate(batch, snapshot_->context.pool));
       values.push_back(std::move(computed));
     }
     for (int64_t first = 0; first < addresses.length();) {
@@ -134,11 +143,10 @@ class Collector {
     if (!dry_run_) {
       std::vector<OverlayColumn> columns;
       for (size_t i = 0; i < values_.size(); ++i) {
-        ARROW_ASSIGN_OR_RAISE(auto joined, arrow::Concatenate(values_[i], snapshot_.context.pool));
-        columns.push_back({plan_.assignments[i].field->name, offsets_, std::move(joined)});
+        ARROW_ASSIGN_OR_RAISE(auto joined, arrow::Concatenate(values_[i], snapshot_->context.pool));
+        columns.push_back({plan_.assignments[i].name, offsets_, std::move(joined)});
       }
-      ARROW_ASSIGN_OR_RAISE(auto overlay, WriteOverlayFile(snapshot_.location, *snapshot_.manifest,
-                                                           *fragment_, columns));
+      ARROW_ASSIGN_OR_RAISE(auto overlay, WriteOverlayFile(snapshot_, *fragment_, columns));
       if (overlay) staged_->Add(std::move(*overlay));
     }
     offsets_.clear();
@@ -149,7 +157,7 @@ class Collector {
   const CommitInfo& info() const { return info_; }
 
  private:
-  const read::Snapshot& snapshot_;
+  const std::shared_ptr<const read::Snapshot>& snapshot_;
   const Plan& plan_;
   const bool dry_run_;
   StagedFiles* staged_;
@@ -164,7 +172,7 @@ arrow::Result<WriteResult> UpdateOnce(const std::shared_ptr<const read::Snapshot
                                       const commit::RetryPolicy& policy) {
   ARROW_ASSIGN_OR_RAISE(Plan plan, MakePlan(*snapshot, options));
   StagedFiles staged(snapshot->location);
-  Collector collector(*snapshot, plan, options.dry_run, &staged);
+  Collector collector(snapshot, plan, options.dry_run, &staged);
   ARROW_ASSIGN_OR_RAISE(auto reader, read::Scan(snapshot, plan.scan));
   std::shared_ptr<arrow::RecordBatch> batch;
   while (true) {
