@@ -186,6 +186,39 @@ class Table:
         )
         self.apply(fragment, path, offsets, values)
 
+    def keep_nulls(self, type_, current):
+        """A random value that is NULL where ``current`` is, in structs."""
+        if not pa.types.is_struct(type_):
+            return self.values.of(type_)
+        if current is None:
+            return None
+        return {field.name: self.keep_nulls(field.type, current[field.name]) for field in type_}
+
+    def overlay_by_pennon(self):
+        fragment = int(self.rng.integers(0, len(self.fragments)))
+        path = self.random_path()
+        type_ = at(pa.struct(self.schema), path)
+        offsets = self.random_offsets(fragment)
+        values = []
+        for offset in offsets:
+            above = reach(self.fragments[fragment][offset], path[:-1])
+            values.append(None if above is None else self.keep_nulls(type_, above[path[-1]]))
+        dataset = pennon.dataset(self.uri)
+        dataset.write_overlay(fragment, {".".join(path): (offsets, values)})
+        self.apply(fragment, path, offsets, values)
+
+    def update_by_pennon(self):
+        below = int(self.rng.integers(-50, 100))
+        pennon.dataset(self.uri).update({"s.a": "id % 7", "n.x.p": "n.x.p + 1"},
+                                        where=f"s IS NOT NULL AND n.x IS NOT NULL AND s.a < {below}")
+        for fragment in self.fragments:
+            for row in fragment:
+                a = reach(row, ("s", "a"))
+                if row["id"] not in self.deleted and a is not None and a < below and reach(row, ("n", "x")) is not None:
+                    row["s"]["a"] = row["id"] % 7
+                    if row["n"]["x"]["p"] is not None:
+                        row["n"]["x"]["p"] += 1
+
     def delete(self):
         step = int(self.rng.integers(4, 30))
         lance.dataset(self.uri).delete(f"id % {step} = 1")
@@ -208,6 +241,12 @@ class Table:
             batches = dataset.to_batches(batch_size=13)
             assert [row for batch in batches for row in batch.to_pylist()] == rows
         self.check_paths(dataset, rows)
+
+    def check_with_pylance(self):
+        """pylance reads the same, but for fixed-size lists of structs, which it cannot read."""
+        names = [name for name in self.schema.names if name != "fs"]
+        found = lance.dataset(self.uri).to_table(columns=names).to_pylist()
+        assert found == [{name: row[name] for name in names} for row in self.rows()]
 
     def check_paths(self, dataset, rows):
         for path in PATHS:
@@ -242,3 +281,49 @@ def test_random_overlays_by_pylance(tmp_path, version, seed):
         if step == 5:
             table.delete()
     table.check()
+
+
+@pytest.mark.parametrize("version", STORAGE_VERSIONS)
+@pytest.mark.parametrize("seed", range(6))
+def test_random_writes_by_pennon(tmp_path, version, seed):
+    table = Table(tmp_path, version, seed)
+    for step in range(8):
+        [table.overlay_by_pennon, table.overlay_by_pennon, table.update_by_pennon, table.overlay_by_pylance][step % 4]()
+        if step == 2:
+            table.check_with_pylance()
+        if step % 3 == 1:
+            table.check()
+        if step == 5:
+            table.delete()
+    table.check()
+
+
+def test_a_null_struct_stays_null(tmp_path):
+    rows = pa.table({"id": [0, 1, 2], "s": pa.array([{"a": 1, "b": "x"}, None, {"a": 3, "b": "y"}], TYPES["s"])})
+    uri = str(tmp_path / "t.lance")
+    lance.write_dataset(rows, uri, data_storage_version="2.1")
+    dataset = pennon.dataset(uri)
+    with pytest.raises(ValueError, match="struct above it is NULL.*offset 1"):
+        dataset.update({"s.a": "7"})
+    with pytest.raises(ValueError, match="cannot make a struct NULL.*offset 0"):
+        dataset.write_overlay(0, {"s": ([0], [None])})
+    with pytest.raises(ValueError, match="to a struct that is NULL.*offset 1"):
+        dataset.write_overlay(0, {"s": ([0, 1], [{"a": 1, "b": "z"}] * 2)})
+    with pytest.raises(ValueError, match="twice"):
+        dataset.write_overlay(0, {"s": ([0], [{"a": 1, "b": "z"}]), "s.a": ([0], [2])})
+    with pytest.raises(ValueError, match="same offsets"):
+        dataset.write_overlay(0, {"s.b": ([0], ["z"]), "s.a": ([2], [2])})
+    assert dataset.version == 1
+    dataset.update({"s.a": "s.a + 10", "s.b": "'new'"}, where="s IS NOT NULL")
+    dataset.write_overlay(0, {"s.a": ([1, 2], [None, None])})
+    dataset.write_overlay(0, {"s": ([0, 1], [{"a": 5, "b": None}, None])})
+    wanted = [{"a": 5, "b": None}, None, {"a": None, "b": "new"}]
+    assert dataset.to_table()["s"].to_pylist() == wanted
+    assert lance.dataset(uri).to_table()["s"].to_pylist() == wanted
+    cell = dataset.explain_cell(0, "s.a")
+    assert cell["value"] == 5
+    assert [source["value"] for source in cell["shadowed"]] == [11, 1]
+    with pytest.raises(ValueError, match="s.a, s.b"):
+        dataset.explain_cell(0, "s")
+    names = [[field["name"] for field in overlay["fields"]] for overlay in dataset.overlays()]
+    assert names == [["s.a", "s.b"], ["s.a"], ["s.a", "s.b"]]
