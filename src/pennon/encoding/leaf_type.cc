@@ -142,4 +142,12 @@ LeafType LeafType::Blob() {
   return leaf;
 }
 
+LeafType LeafType::ItemRanges() {
+  return {.kind = LeafKind::kFixed, .bits_per_item = 128, .role = LeafRole::kItemRanges};
+}
+
+LeafType LeafType::PackedRows(uint64_t bytes) {
+  return {.kind = LeafKind::kFixed, .bits_per_item = bytes * 8, .role = LeafRole::kPackedRows};
+}
+
 }  // namespace pennon::encoding

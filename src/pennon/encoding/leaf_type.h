@@ -19,6 +19,13 @@ enum class LeafKind {
   kStruct,      ///< a value of each child, all in one column
 };
 
+/// What the values of a column stand for; all but kValues in 2.0 only.
+enum class LeafRole {
+  kValues,      ///< themselves
+  kItemRanges,  ///< lists: two u64, where a list's items start and end, from the page's first
+  kPackedRows,  ///< packed structs and blob descriptors: their children's bytes end to end
+};
+
 /// The values of one column. Immutable.
 struct LeafType {
   LeafKind kind = LeafKind::kFixed;
@@ -31,6 +38,7 @@ struct LeafType {
   bool is_blob = false;  ///< kVariable: pages hold where the bytes lie in the file, or descriptors
   uint64_t most_items = 0;         ///< kDictionary: how many items the indexes can name
   std::vector<LeafType> children;  ///< kDictionary: {the items}; kStruct: the children
+  LeafRole role = LeafRole::kValues;
 
   bool operator==(const LeafType&) const = default;
   bool is_boolean() const { return kind == LeafKind::kFixed && bits_per_item == 1; }
@@ -44,6 +52,10 @@ struct LeafType {
   static arrow::Result<LeafType> Make(const arrow::DataType& type);
   /// The values of a blob column, large_binary.
   static LeafType Blob();
+  /// Describes the column of a list of 2.0.
+  static LeafType ItemRanges();
+  /// Describes rows of `bytes` > 0 bytes that hold several fields each (2.0).
+  static LeafType PackedRows(uint64_t bytes);
 };
 
 }  // namespace pennon::encoding

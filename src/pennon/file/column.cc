@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "pennon/encoding/catalog.h"
+#include "pennon/encoding/v20/page.h"
 #include "pennon/error.h"
 #include "pennon/file/leaf_field.h"
 #include "pennon/file/rounds.h"
@@ -132,7 +133,8 @@ arrow::Result<Column::Plan> Column::MakePlan(const Container& container, const F
                                              const encoding::LeafType& type,
                                              std::span<const RowRange> ranges,
                                              uint64_t out_length) const {
-  if (metadata_.encoding != wire::ColumnEncodingKind::kValues) {
+  // In 2.0 columns may hold blobs, for those who ask for them (ReadAs).
+  if (metadata_.encoding != wire::ColumnEncodingKind::kValues && container.footer().minor != 0) {
     return Unsupported(container.path(), "columns with zone maps or blobs are not supported yet");
   }
   ARROW_RETURN_NOT_OK(CheckRanges(ranges, out_length));
@@ -186,16 +188,55 @@ void Column::TrimCache(const Plan& plan) const {
   for (const PagePlan& page : plan.pages) decoders_[page.page] = page.decoder;
 }
 
-arrow::Result<std::shared_ptr<arrow::ArrayData>> Column::Read(const Container& container,
-                                                              const Field& field,
-                                                              std::span<const RowRange> ranges,
-                                                              uint64_t out_length) const {
+arrow::Status Column::CheckEncoding(const Container& container, const ValueForm& form) const {
+  if (metadata_.encoding == form.encoding) return arrow::Status::OK();
+  if (metadata_.encoding == wire::ColumnEncodingKind::kZoneIndex) {
+    return Unsupported(container.path(), "columns with zone maps are not supported yet");
+  }
+  return Corrupt(container.path(), metadata_.encoding == wire::ColumnEncodingKind::kBlob
+                                       ? "column holds blobs, but its field does not say so"
+                                       : "column of a blob field does not hold blobs");
+}
+
+arrow::Result<std::shared_ptr<const std::vector<uint64_t>>> Column::ItemStarts(
+    std::string_view path) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (item_starts_) return item_starts_;
+  }
+  auto starts = std::make_shared<std::vector<uint64_t>>(1, 0);
+  for (const wire::PageMetadata& page : metadata_.pages) {
+    ARROW_ASSIGN_OR_RAISE(const uint64_t items, encoding::V20ListItems(page.encoding, path));
+    uint64_t end;
+    if (__builtin_add_overflow(starts->back(), items, &end)) {
+      return Corrupt(path, "the pages of a list have more items than can be counted");
+    }
+    starts->push_back(end);
+  }
+  const std::lock_guard lock(mutex_);
+  item_starts_ = std::move(starts);
+  return item_starts_;
+}
+
+arrow::Status Column::CheckStructHeader(std::string_view path) const {
+  for (const wire::PageMetadata& page : metadata_.pages) {
+    ARROW_RETURN_NOT_OK(encoding::CheckV20StructHeader(page.encoding, path));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Result<std::shared_ptr<arrow::ArrayData>> Column::ReadAs(const Container& container,
+                                                                const Field& field,
+                                                                const ValueForm& form,
+                                                                std::span<const RowRange> ranges,
+                                                                uint64_t out_length) const {
   const auto read = [&]() -> arrow::Result<std::shared_ptr<arrow::ArrayData>> {
-    ARROW_ASSIGN_OR_RAISE(const encoding::LeafType type, LeafTypeOf(field));
+    ARROW_RETURN_NOT_OK(CheckEncoding(container, form));
     // Decoders check what the pages claim, so this comes before the memory for it.
-    ARROW_ASSIGN_OR_RAISE(const Plan plan, MakePlan(container, field, type, ranges, out_length));
+    ARROW_ASSIGN_OR_RAISE(const Plan plan,
+                          MakePlan(container, field, form.leaf, ranges, out_length));
     ARROW_ASSIGN_OR_RAISE(auto out,
-                          encoding::ColumnOutput::Make(type, out_length, container.pool()));
+                          encoding::ColumnOutput::Make(form.leaf, out_length, container.pool()));
     uint64_t slot = 0;
     for (const RowRange& range : ranges) {
       out->ZeroSlots(slot, range.out - slot);
@@ -204,11 +245,21 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> Column::Read(const Container& c
     out->ZeroSlots(slot, out_length - slot);
     ARROW_RETURN_NOT_OK(ReadPages(container, plan, out.get()));
     TrimCache(plan);
-    return out->Finish(LeafArrowType(field));
+    return out->Finish(form.type);
   };
   auto result = read();
   if (!result.ok()) return Located(result.status(), container.path(), field);
   return result;
+}
+
+arrow::Result<std::shared_ptr<arrow::ArrayData>> Column::Read(const Container& container,
+                                                              const Field& field,
+                                                              std::span<const RowRange> ranges,
+                                                              uint64_t out_length) const {
+  auto leaf = LeafTypeOf(field);
+  if (!leaf.ok()) return Located(leaf.status(), container.path(), field);
+  const ValueForm form{.leaf = *std::move(leaf), .type = LeafArrowType(field)};
+  return ReadAs(container, field, form, ranges, out_length);
 }
 
 size_t Column::MemoryBytes() const {

@@ -19,6 +19,16 @@
 
 namespace pennon::file {
 
+/// What the values of a column are read as.
+struct ValueForm {
+  encoding::LeafType leaf;
+  std::shared_ptr<arrow::DataType> type;  ///< of the result; its LeafType, but for the role
+  wire::ColumnEncodingKind encoding = wire::ColumnEncodingKind::kValues;
+};
+
+/// Adds file and field to an error that does not name them.
+arrow::Status Located(const arrow::Status& status, const std::string& path, const Field& field);
+
 /// Immutable but for its cache of decoders; thread-safe.
 class Column {
  public:
@@ -56,6 +66,22 @@ class Column {
                                                         const Field& field,
                                                         std::span<const RowRange> ranges,
                                                         uint64_t out_length) const;
+  /// The same for values of any form, which are those of `field` or belong to it.
+  arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadAs(const Container& container,
+                                                          const Field& field, const ValueForm& form,
+                                                          std::span<const RowRange> ranges,
+                                                          uint64_t out_length) const;
+
+  /// Fails with kInvalidInput unless `ranges` ascend and lie in the column and in the output.
+  arrow::Status CheckRanges(std::span<const RowRange> ranges, uint64_t out_length) const;
+  /// The first row of each page that has values, then the length.
+  std::span<const uint64_t> page_starts() const { return starts_; }
+  /// Of the column of a list (2.0): the first item of each page, then how many items there are. A
+  /// sum that cannot be counted is a kCorrupt error.
+  arrow::Result<std::shared_ptr<const std::vector<uint64_t>>> ItemStarts(
+      std::string_view path) const;
+  /// Fails with kCorrupt unless the column is the header of a struct (2.0).
+  arrow::Status CheckStructHeader(std::string_view path) const;
 
   /// Checks `ranges` of rows of the column as Read demands them, and splits them by page. The
   /// decoders read values of `type`.
@@ -69,7 +95,7 @@ class Column {
 
  private:
   Column() = default;
-  arrow::Status CheckRanges(std::span<const RowRange> ranges, uint64_t out_length) const;
+  arrow::Status CheckEncoding(const Container& container, const ValueForm& form) const;
   Plan SplitByPage(std::span<const RowRange> ranges) const;
   arrow::Result<Decoder> DecoderOf(const Container& container, const Field& field,
                                    const encoding::LeafType& type, size_t page) const;
@@ -84,6 +110,7 @@ class Column {
   mutable std::mutex mutex_;
   mutable encoding::LeafType decoders_type_;  ///< of the decoders in the cache
   mutable std::vector<Decoder> decoders_;     ///< one a page, null until made
+  mutable std::shared_ptr<const std::vector<uint64_t>> item_starts_;  ///< null until asked for
 };
 
 }  // namespace pennon::file

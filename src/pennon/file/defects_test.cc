@@ -124,7 +124,8 @@ INSTANTIATE_TEST_SUITE_P(Fixtures, LargeFiles,
                                            "types_variable_2_0", "types_variable_2_1",
                                            "types_variable_2_2", "layout_strings_2_2",
                                            "layout_integers_2_2", "layout_wide_values_2_1",
-                                           "layout_compression_hints_2_2",
+                                           "layout_compression_hints_2_2", "types_nested_2_0",
+                                           "layout_lists_2_0", "layout_blob_column_2_0",
                                            "corrupt/sound_compressed"));
 
 struct Defect {

@@ -12,6 +12,7 @@
 #include "pennon/file/container.h"
 #include "pennon/file/leaf_field.h"
 #include "pennon/file/nested.h"
+#include "pennon/file/nested_v20.h"
 #include "pennon/file/side_files.h"
 
 namespace pennon::file {
@@ -44,13 +45,11 @@ class Reader : public FileReader {
                                                         std::span<const RowRange> ranges,
                                                         uint64_t out_length) const override {
     ARROW_ASSIGN_OR_RAISE(const auto opened, OpenColumns(field, columns));
+    if (container_.footer().minor == 0) {
+      return ReadV20(container_, field, opened, ranges, out_length);
+    }
     if (OwnsOneColumn(field) && opened[0] != nullptr)
       return opened[0]->Read(container_, field, ranges, out_length);
-    if (container_.footer().minor == 0) {
-      return MakeError(ErrorKind::kUnsupported, {.path = container_.path(), .field = field.id},
-                       JoinParts("columns of nested types are not supported yet: column '",
-                                 field.name, "', type ", field.logical_type));
-    }
     return ReadNested(container_, field, opened, ranges, out_length);
   }
 
