@@ -207,6 +207,7 @@ def test_matrix(name, version, tmp_path):
                 writer.write_batch(batch)
         expected = lance_file.LanceFileReader(str(path)).read_all().to_table().column(0)
     except (Exception, BaseException) as error:  # noqa: B014
+        # There is no file to read: the version cannot hold the type (maps and NULL structs in 2.0, for instance).
         pytest.skip(f"the reference library refuses it: {str(error)[:80]}")
     check_file(path, table.schema, version, tmp_path, lambda _: expected)
 
