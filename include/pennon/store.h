@@ -48,6 +48,10 @@ class ReadableFile {
   /// Fills `out` from `offset`: one request. A range beyond size() is a kCorrupt error, no partial
   /// reads.
   virtual arrow::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const = 0;
+  /// Fills `parts` one after the other with what lies from `offset` on: one request, whatever the
+  /// number of parts. Fails as ReadAt does. By default one ReadAt and a copy.
+  virtual arrow::Status ReadScattered(uint64_t offset,
+                                      std::span<const std::span<uint8_t>> parts) const;
 };
 
 /// A place for a table's files. Paths are absolute in the store's own terms, with '/' between

@@ -19,6 +19,10 @@ using wire::CompressionKind;
 
 namespace {
 
+/// Values of at least so many bytes are read one by one, each to its slot, rather than copied
+/// there from between the control words.
+constexpr uint64_t kDirectBytes = 512;
+
 /// A list layer whose validity stands in each record.
 struct RecordValidity {
   size_t layer;
@@ -44,6 +48,11 @@ struct FixedFacts {
     return control_bytes == 0 && validity.empty() && !boolean && !packed &&
            item_bytes == value_bytes;
   }
+  /// Whether records are a control word and the bytes of a slot, worth a read each.
+  bool direct() const {
+    return control_bytes != 0 && validity.empty() && !boolean && !packed &&
+           item_bytes == value_bytes && value_bytes >= kDirectBytes;
+  }
 };
 
 class FixedRead : public PageRead {
@@ -54,6 +63,10 @@ class FixedRead : public PageRead {
   arrow::Result<std::span<io::RangeRead>> Next() override {
     if (planned_) return std::span<io::RangeRead>();
     planned_ = true;
+    if (facts_.direct()) {
+      PlanDirect();
+      return std::span(reads_);
+    }
     const uint64_t size = facts_.record_bytes();
     for (const PageRows& rows : rows_) {
       uint8_t* const into = facts_.plain() ? out_->values() + rows.out * size : nullptr;
@@ -66,6 +79,7 @@ class FixedRead : public PageRead {
 
   arrow::Status Decode() override {
     if (facts_.plain()) return arrow::Status::OK();
+    if (facts_.direct()) return ReadDirectLevels();
     for (size_t i = 0; i < rows_.size(); ++i) {
       const PageRows& rows = rows_[i];
       ARROW_RETURN_NOT_OK(facts_.control.ReadStrided(reads_[i].data, facts_.record_bytes(),
@@ -85,6 +99,37 @@ class FixedRead : public PageRead {
   }
 
  private:
+  /// Control words to words_, values to their slots.
+  void PlanDirect() {
+    uint64_t count = 0;
+    for (const PageRows& rows : rows_) count += rows.count;
+    words_.resize(count * facts_.control_bytes);
+    reads_.reserve(2 * count);
+    uint8_t* word = words_.data();
+    for (const PageRows& rows : rows_) {
+      uint64_t offset = facts_.records.offset + rows.first * facts_.record_bytes();
+      uint8_t* into = out_->values() + rows.out * facts_.value_bytes;
+      for (uint64_t i = 0; i < rows.count; ++i) {
+        reads_.push_back({.offset = offset, .size = facts_.control_bytes, .into = word});
+        offset += facts_.control_bytes;
+        reads_.push_back({.offset = offset, .size = facts_.value_bytes, .into = into});
+        offset += facts_.value_bytes;
+        word += facts_.control_bytes;
+        into += facts_.value_bytes;
+      }
+    }
+  }
+
+  arrow::Status ReadDirectLevels() {
+    const uint8_t* word = words_.data();
+    for (const PageRows& rows : rows_) {
+      ARROW_RETURN_NOT_OK(facts_.control.ReadStrided(word, facts_.control_bytes, rows.count,
+                                                     rows.out, &out_->validity()));
+      word += rows.count * facts_.control_bytes;
+    }
+    return arrow::Status::OK();
+  }
+
   void WriteBooleans(const uint8_t* values, const PageRows& rows) {
     uint8_t* const bits = out_->values();
     const uint64_t stride = facts_.record_bytes();
@@ -124,6 +169,7 @@ class FixedRead : public PageRead {
   std::span<const PageRows> rows_;
   ColumnOutput* out_;
   std::vector<io::RangeRead> reads_;
+  std::vector<uint8_t> words_;  ///< control words that are read apart from their values
   bool planned_ = false;
 };
 

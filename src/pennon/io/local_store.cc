@@ -8,9 +8,11 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -22,6 +24,7 @@
 namespace pennon {
 namespace {
 
+constexpr size_t kMaxIoParts = 256;              // of a vectored read; Linux takes 1024
 constexpr size_t kMaxIoBytes = size_t{1} << 30;  // Linux moves at most 2^31 - 4096 bytes a call
 
 std::string ErrorText(int error) { return std::generic_category().message(error); }
@@ -82,30 +85,66 @@ class LocalFile : public ReadableFile {
   uint64_t size() const override { return size_; }
 
   arrow::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-    if (offset > size_ || out.size() > size_ - offset) {
+    return ReadScattered(offset, {&out, 1});
+  }
+
+  arrow::Status ReadScattered(uint64_t offset,
+                              std::span<const std::span<uint8_t>> parts) const override {
+    uint64_t size = 0;
+    for (const std::span<uint8_t>& part : parts) size += part.size();
+    if (offset > size_ || size > size_ - offset) {
       return Corrupt(path_, "A read runs past the end of the file: offset ", offset, ", length ",
-                     out.size(), ", file size ", size_, ": ", path_);
+                     size, ", file size ", size_, ": ", path_);
     }
-    if (counter_ != nullptr) counter_->Add(out.size());
+    if (counter_ != nullptr) counter_->Add(size);
+    // What is left of the part at the front.
     size_t done = 0;
-    while (done < out.size()) {
-      const size_t want = std::min(out.size() - done, kMaxIoBytes);
-      const ssize_t got =
-          ::pread(fd_.get(), out.data() + done, want, static_cast<off_t>(offset + done));
-      if (got < 0) {
-        if (errno == EINTR) continue;
-        return IoError(path_, "read the file", errno);
+    while (!parts.empty()) {
+      if (done == parts.front().size()) {
+        parts = parts.subspan(1);
+        done = 0;
+        continue;
       }
-      if (got == 0) {
-        return Corrupt(path_, "The file is shorter than its recorded size: expected ", size_,
-                       " bytes, found ", offset + done, ": ", path_);
+      ARROW_ASSIGN_OR_RAISE(size_t got, ReadSome(offset, parts, done));
+      offset += got;
+      while (got > 0) {
+        const size_t step = std::min(got, parts.front().size() - done);
+        got -= step;
+        done += step;
+        if (got == 0) break;
+        parts = parts.subspan(1);
+        done = 0;
       }
-      done += static_cast<size_t>(got);
     }
     return arrow::Status::OK();
   }
 
  private:
+  /// One call for as many of `parts` as it takes, the first from byte `skip` on; how much it read,
+  /// at least one byte.
+  arrow::Result<size_t> ReadSome(uint64_t offset, std::span<const std::span<uint8_t>> parts,
+                                 size_t skip) const {
+    std::array<iovec, kMaxIoParts> places;
+    int count = 0;
+    size_t want = 0;
+    for (const std::span<uint8_t>& part : parts.first(std::min(parts.size(), kMaxIoParts))) {
+      if (want == kMaxIoBytes) break;
+      const size_t size = std::min(part.size() - skip, kMaxIoBytes - want);
+      places[static_cast<size_t>(count++)] = {part.data() + skip, size};
+      want += size;
+      skip = 0;
+    }
+    while (true) {
+      const ssize_t got = ::preadv(fd_.get(), places.data(), count, static_cast<off_t>(offset));
+      if (got > 0) return static_cast<size_t>(got);
+      if (got == 0) {
+        return Corrupt(path_, "The file is shorter than its recorded size: expected ", size_,
+                       " bytes, found ", offset, ": ", path_);
+      }
+      if (errno != EINTR) return IoError(path_, "read the file", errno);
+    }
+  }
+
   Descriptor fd_;
   std::string path_;
   uint64_t size_;

@@ -23,19 +23,38 @@ arrow::Status ReadCut(const ReadableFile& file, uint64_t offset, uint8_t* into, 
   return arrow::Status::OK();
 }
 
-/// Reads that name their place: joined while they go on both in the file and in memory.
+/// Most reads come in order.
+void SortByOffset(std::vector<RangeRead*>& reads) {
+  const auto by_offset = [](const RangeRead* a, const RangeRead* b) {
+    return a->offset < b->offset;
+  };
+  if (!std::is_sorted(reads.begin(), reads.end(), by_offset))
+    std::stable_sort(reads.begin(), reads.end(), by_offset);
+}
+
+/// Reads that name their place: joined while they go on in the file, wherever they go.
 arrow::Status ReadInto(const ReadableFile& file, std::vector<RangeRead*>& reads,
                        const CoalesceOptions& options) {
+  std::vector<std::span<uint8_t>> parts;
   for (size_t i = 0; i < reads.size();) {
-    const RangeRead& first = *reads[i];
+    const uint64_t start = reads[i]->offset;
     uint64_t size = 0;
-    for (; i < reads.size() && reads[i]->offset == first.offset + size &&
-           reads[i]->into == first.into + size;
-         ++i) {
-      reads[i]->data = reads[i]->into;
-      size += reads[i]->size;
+    parts.clear();
+    for (; i < reads.size(); ++i) {
+      RangeRead& read = *reads[i];
+      if (read.offset != start + size) break;
+      if (size > 0 && size + read.size > options.max_request) break;
+      read.data = read.into;
+      if (!parts.empty() && parts.back().data() + parts.back().size() == read.into) {
+        parts.back() = {parts.back().data(), parts.back().size() + read.size};
+      } else {
+        parts.emplace_back(read.into, read.size);
+      }
+      size += read.size;
     }
-    ARROW_RETURN_NOT_OK(ReadCut(file, first.offset, first.into, size, options.max_request));
+    ARROW_RETURN_NOT_OK(parts.size() == 1
+                            ? ReadCut(file, start, parts[0].data(), size, options.max_request)
+                            : file.ReadScattered(start, parts));
   }
   return arrow::Status::OK();
 }
@@ -80,11 +99,8 @@ arrow::Result<RangeBuffers> ReadRanges(const ReadableFile& file, std::span<Range
       (read->into != nullptr ? placed : unplaced).push_back(read);
     }
   }
-  const auto by_offset = [](const RangeRead* a, const RangeRead* b) {
-    return a->offset < b->offset;
-  };
-  std::stable_sort(placed.begin(), placed.end(), by_offset);
-  std::stable_sort(unplaced.begin(), unplaced.end(), by_offset);
+  SortByOffset(placed);
+  SortByOffset(unplaced);
   RangeBuffers buffers;
   ARROW_RETURN_NOT_OK(ReadInto(file, placed, options));
   ARROW_RETURN_NOT_OK(ReadGroups(file, unplaced, pool, options, &buffers));

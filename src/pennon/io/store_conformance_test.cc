@@ -76,6 +76,32 @@ TEST_P(StoreConformance, ReadRangesAndCount) {
   EXPECT_TRUE((*file)->ReadAt(10, {}).ok());
 }
 
+TEST_P(StoreConformance, ReadScattered) {
+  const std::string path = root_ + "/f";
+  std::string bytes;
+  for (int i = 0; i < 5000; ++i) bytes.push_back(static_cast<char>(i * 7));
+  ASSERT_TRUE(store_->Put(path, bytes).ok());
+  auto counter = std::make_shared<IoCounter>();
+  auto file = store_->Open(path, {}, counter);
+  ASSERT_TRUE(file.ok());
+  // More parts than one call of the system takes, an empty one among them.
+  std::string out(4000, '\0');
+  std::vector<std::span<uint8_t>> parts;
+  for (size_t i = 0; i < 1000; ++i) {
+    const size_t at = (i * 271) % 1000 * 4;
+    parts.emplace_back(reinterpret_cast<uint8_t*>(out.data()) + at, 4);
+    if (i % 500 == 0) parts.emplace_back();
+  }
+  ASSERT_TRUE((*file)->ReadScattered(990, parts).ok());
+  for (size_t i = 0; i < 1000; ++i) {
+    ASSERT_EQ(out.substr((i * 271) % 1000 * 4, 4), bytes.substr(990 + i * 4, 4)) << i;
+  }
+  EXPECT_EQ(counter->Get().bytes, 4000u);
+  EXPECT_EQ(counter->Get().requests, 1u);
+  EXPECT_EQ(KindOf((*file)->ReadScattered(1001, parts)), ErrorKind::kCorrupt);
+  EXPECT_TRUE((*file)->ReadScattered(5000, {}).ok());
+}
+
 TEST_P(StoreConformance, FileShorterThanKnownSize) {
   const std::string path = root_ + "/f";
   ASSERT_TRUE(store_->Put(path, "0123456789").ok());

@@ -2,18 +2,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <deque>
 #include <mutex>
-#include <numeric>
 #include <unordered_map>
 #include <utility>
 
 #include <arrow/array/array_base.h>
-#include <arrow/array/concatenate.h>
 #include <arrow/array/util.h>
-#include <arrow/buffer.h>
-#include <arrow/compute/api_vector.h>
-#include <arrow/compute/exec.h>
-#include <arrow/datum.h>
 #include <arrow/record_batch.h>
 #include <arrow/table.h>
 #include <arrow/type.h>
@@ -21,6 +16,7 @@
 
 #include "pennon/error.h"
 #include "pennon/read/fragment_reader.h"
+#include "pennon/read/gather.h"
 #include "pennon/read/read_plan.h"
 #include "pennon/read/task_queue.h"
 
@@ -33,81 +29,116 @@ using Fragments = std::vector<table::Fragment>;
 struct FragmentRows {
   std::shared_ptr<const FragmentReader> reader;
   std::vector<uint32_t> offsets;
-  int64_t first_row = 0;  // place of the first in the fetched rows
 };
 
 // Groups rows by fragment and gives, for each asked row, its place among the fetched ones.
 arrow::Result<std::vector<FragmentRows>> GroupRows(const std::shared_ptr<const Snapshot>& snapshot,
                                                    std::span<const RowPlace> rows,
-                                                   std::vector<int64_t>* places) {
-  std::vector<uint32_t> order(rows.size());
-  std::iota(order.begin(), order.end(), 0);
-  auto key = [&](uint32_t i) { return uint64_t{rows[i].fragment} << 32 | rows[i].offset; };
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+                                                   std::vector<FetchedPlace>* places) {
+  struct Asked {
+    uint64_t key;
+    uint32_t row;
+    bool operator<(const Asked& other) const { return key < other.key; }
+  };
+  std::vector<Asked> order(rows.size());
+  for (uint32_t i = 0; i < order.size(); ++i)
+    order[i] = {uint64_t{rows[i].fragment} << 32 | rows[i].offset, i};
+  if (!std::is_sorted(order.begin(), order.end())) std::sort(order.begin(), order.end());
   std::vector<FragmentRows> groups;
   places->resize(rows.size());
-  int64_t fetched = 0;
   size_t fragment = SIZE_MAX;
-  for (uint32_t i : order) {
-    if (rows[i].fragment != fragment) {
-      fragment = rows[i].fragment;
+  for (const Asked& asked : order) {
+    const RowPlace& row = rows[asked.row];
+    if (row.fragment != fragment) {
+      fragment = row.fragment;
       FragmentRows group;
       ARROW_ASSIGN_OR_RAISE(
           group.reader, FragmentReader::Open(snapshot, snapshot->manifest->fragments()[fragment]));
-      group.first_row = fetched;
       groups.push_back(std::move(group));
     }
     std::vector<uint32_t>& offsets = groups.back().offsets;
-    if (offsets.empty() || offsets.back() != rows[i].offset) {
-      offsets.push_back(rows[i].offset);
-      ++fetched;
-    }
-    (*places)[i] = fetched - 1;
+    if (offsets.empty() || offsets.back() != row.offset) offsets.push_back(row.offset);
+    (*places)[asked.row] = {static_cast<uint32_t>(groups.size() - 1),
+                            static_cast<uint32_t>(offsets.size() - 1)};
   }
   return groups;
 }
 
-// Reads every column of every group, in parallel: result[column][group].
-arrow::Result<std::vector<arrow::ArrayVector>> Fetch(const Snapshot& snapshot, const ReadPlan& plan,
-                                                     const std::vector<FragmentRows>& groups) {
-  std::vector<arrow::ArrayVector> arrays(plan.columns.size(), arrow::ArrayVector(groups.size()));
-  arrow::internal::Executor* executor =
-      snapshot.context.executor ? snapshot.context.executor : arrow::internal::GetCpuThreadPool();
-  size_t tasks = plan.columns.size() * groups.size();
-  auto queue = TaskQueue::Make(tasks > 1 ? executor : nullptr);
-  std::atomic<size_t> remaining{tasks};
-  std::mutex mutex;
-  arrow::Status first_error;
-  auto read = [&](size_t column, size_t group) -> arrow::Status {
-    ARROW_ASSIGN_OR_RAISE(auto reader, groups[group].reader->OpenColumn(plan.columns[column]));
-    ARROW_ASSIGN_OR_RAISE(auto data, reader->ReadRows(groups[group].offsets));
-    arrays[column][group] = arrow::MakeArray(data);
-    return arrow::Status::OK();
-  };
-  for (size_t group = 0; group < groups.size(); ++group) {
-    for (size_t column = 0; column < plan.columns.size(); ++column) {
-      queue->Submit([&, column, group] {
-        arrow::Status status = read(column, group);
-        if (!status.ok()) {
-          std::lock_guard<std::mutex> lock(mutex);
-          if (first_error.ok()) first_error = std::move(status);
-        }
-        remaining.fetch_sub(1);
-      });
-    }
+// Reads every column of every group and puts its rows in the order asked, in parallel.
+class Fetcher {
+ public:
+  Fetcher(const Snapshot& snapshot, const ReadPlan& plan, const std::vector<FragmentRows>& groups,
+          std::span<const FetchedPlace> places)
+      : snapshot_(snapshot), plan_(plan), groups_(groups), places_(places) {
+    for (size_t i = 0; i < plan.columns.size(); ++i) columns_.emplace_back(groups.size());
   }
-  queue->WaitFor([&] { return remaining.load() == 0; });
-  queue->Stop();
-  ARROW_RETURN_NOT_OK(first_error);
-  return arrays;
-}
 
-bool InOrder(const std::vector<int64_t>& places) {
-  for (size_t i = 0; i < places.size(); ++i) {
-    if (places[i] != static_cast<int64_t>(i)) return false;
+  arrow::Result<std::vector<std::shared_ptr<arrow::ArrayData>>> Fetch() {
+    arrow::internal::Executor* executor = snapshot_.context.executor
+                                              ? snapshot_.context.executor
+                                              : arrow::internal::GetCpuThreadPool();
+    const size_t tasks = columns_.size() * groups_.size();
+    auto queue = TaskQueue::Make(tasks > 1 ? executor : nullptr);
+    unfinished_ = columns_.size();
+    for (size_t column = 0; column < columns_.size(); ++column) {
+      for (size_t group = 0; group < groups_.size(); ++group) {
+        queue->Submit([this, column, group] { Run(column, group); });
+      }
+    }
+    queue->WaitFor([&] { return unfinished_.load() == 0; });
+    queue->Stop();
+    ARROW_RETURN_NOT_OK(first_error_);
+    std::vector<std::shared_ptr<arrow::ArrayData>> result;
+    for (OneColumn& column : columns_) result.push_back(std::move(column.gathered));
+    return result;
   }
-  return true;
-}
+
+ private:
+  struct OneColumn {
+    explicit OneColumn(size_t groups) : parts(groups), unread(groups) {}
+    arrow::ArrayVector parts;  ///< one a group
+    std::atomic<size_t> unread;
+    std::shared_ptr<arrow::ArrayData> gathered;
+  };
+
+  void Run(size_t column, size_t group) {
+    OneColumn& one = columns_[column];
+    Note(Read(column, group));
+    // Whoever reads the last group of a column gathers it.
+    if (one.unread.fetch_sub(1) != 1) return;
+    if (!failed_.load()) {
+      Note(Gather(one.parts, places_, snapshot_.context.pool).Value(&one.gathered));
+      one.parts.clear();
+    }
+    unfinished_.fetch_sub(1);
+  }
+
+  void Note(arrow::Status status) {
+    if (status.ok()) return;
+    const std::lock_guard lock(mutex_);
+    failed_.store(true);
+    if (first_error_.ok()) first_error_ = std::move(status);
+  }
+
+  arrow::Status Read(size_t column, size_t group) {
+    if (failed_.load()) return arrow::Status::OK();
+    const FragmentRows& rows = groups_[group];
+    ARROW_ASSIGN_OR_RAISE(auto reader, rows.reader->OpenColumn(plan_.columns[column]));
+    ARROW_ASSIGN_OR_RAISE(auto data, reader->ReadRows(rows.offsets));
+    columns_[column].parts[group] = arrow::MakeArray(data);
+    return arrow::Status::OK();
+  }
+
+  const Snapshot& snapshot_;
+  const ReadPlan& plan_;
+  const std::vector<FragmentRows>& groups_;
+  const std::span<const FetchedPlace> places_;
+  std::deque<OneColumn> columns_;
+  std::atomic<size_t> unfinished_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  arrow::Status first_error_;
+};
 
 // Live rows before each fragment, and in all at the end.
 arrow::Result<std::vector<uint64_t>> LiveStarts(const std::shared_ptr<const Snapshot>& snapshot) {
@@ -244,29 +275,10 @@ arrow::Result<std::shared_ptr<arrow::Table>> TakeRows(
   if (rows.size() > UINT32_MAX) {
     return InvalidInput("too many rows in one take: ", rows.size(), ", at most ", UINT32_MAX);
   }
-  std::vector<int64_t> places;
+  std::vector<FetchedPlace> places;
   ARROW_ASSIGN_OR_RAISE(std::vector<FragmentRows> groups, GroupRows(snapshot, rows, &places));
-  ARROW_ASSIGN_OR_RAISE(std::vector<arrow::ArrayVector> fetched, Fetch(*snapshot, plan, groups));
-  const bool in_order = InOrder(places);
-  const int64_t count = static_cast<int64_t>(rows.size());
-  auto indices = arrow::ArrayData::Make(arrow::int64(), count,
-                                        {nullptr, arrow::Buffer::FromVector(std::move(places))}, 0);
-  arrow::compute::ExecContext context(pool);
-  std::vector<std::shared_ptr<arrow::ArrayData>> columns;
-  for (arrow::ArrayVector& parts : fetched) {
-    std::shared_ptr<arrow::Array> whole = parts[0];
-    if (parts.size() > 1) {
-      ARROW_ASSIGN_OR_RAISE(whole, arrow::Concatenate(parts, pool));
-    }
-    if (!in_order) {
-      ARROW_ASSIGN_OR_RAISE(
-          arrow::Datum taken,
-          arrow::compute::Take(arrow::Datum(whole), arrow::Datum(indices),
-                               arrow::compute::TakeOptions::NoBoundsCheck(), &context));
-      whole = taken.make_array();
-    }
-    columns.push_back(whole->data());
-  }
+  ARROW_ASSIGN_OR_RAISE(auto columns, Fetcher(*snapshot, plan, groups, places).Fetch());
+  const auto count = static_cast<int64_t>(rows.size());
   ARROW_ASSIGN_OR_RAISE(auto batch, plan.MakeOutput(columns, count, pool));
   return arrow::Table::FromRecordBatches(plan.schema, {batch});
 }
