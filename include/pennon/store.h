@@ -38,6 +38,12 @@ class IoCounter {
   std::atomic<uint64_t> requests_{0};
 };
 
+/// `size` bytes of a file from `offset`.
+struct ByteRange {
+  uint64_t offset = 0;
+  uint64_t size = 0;
+};
+
 /// A file open for reading. Immutable, thread-safe.
 class ReadableFile {
  public:
@@ -52,6 +58,9 @@ class ReadableFile {
   /// number of parts. Fails as ReadAt does. By default one ReadAt and a copy.
   virtual arrow::Status ReadScattered(uint64_t offset,
                                       std::span<const std::span<uint8_t>> parts) const;
+  /// Says that `ranges`, ascending and inside the file, will be read next, so that a store may
+  /// fetch them side by side. By default nothing.
+  virtual void WillRead(std::span<const ByteRange> ranges) const;
 };
 
 /// A place for a table's files. Paths are absolute in the store's own terms, with '/' between

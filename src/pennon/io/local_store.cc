@@ -24,7 +24,8 @@
 namespace pennon {
 namespace {
 
-constexpr size_t kMaxIoParts = 256;              // of a vectored read; Linux takes 1024
+constexpr size_t kCacheProbes = 4;   // of ranges that will be read, to see whether they are cached
+constexpr size_t kMaxIoParts = 256;  // of a vectored read; Linux takes 1024
 constexpr size_t kMaxIoBytes = size_t{1} << 30;  // Linux moves at most 2^31 - 4096 bytes a call
 
 std::string ErrorText(int error) { return std::generic_category().message(error); }
@@ -119,7 +120,29 @@ class LocalFile : public ReadableFile {
     return arrow::Status::OK();
   }
 
+  /// Ranges that the page cache has not are asked for all at once; the kernel then reads them side
+  /// by side. Whether it has them is seen from some.
+  void WillRead(std::span<const ByteRange> ranges) const override {
+    if (ranges.empty()) return;
+    bool cached = true;
+    for (size_t i = 0; i < kCacheProbes && cached; ++i)
+      cached = IsCached(ranges[(ranges.size() - 1) * i / (kCacheProbes - 1)].offset);
+    if (cached) return;
+    for (const ByteRange& range : ranges) {
+      ::posix_fadvise(fd_.get(), static_cast<off_t>(range.offset), static_cast<off_t>(range.size),
+                      POSIX_FADV_WILLNEED);
+    }
+  }
+
  private:
+  /// Whether a read at `offset` would not wait, as far as the file system can say.
+  bool IsCached(uint64_t offset) const {
+    uint8_t byte;
+    const iovec place{&byte, 1};
+    return ::preadv2(fd_.get(), &place, 1, static_cast<off_t>(offset), RWF_NOWAIT) >= 0 ||
+           errno != EAGAIN;
+  }
+
   /// One call for as many of `parts` as it takes, the first from byte `skip` on; how much it read,
   /// at least one byte.
   arrow::Result<size_t> ReadSome(uint64_t offset, std::span<const std::span<uint8_t>> parts,

@@ -8,6 +8,9 @@ namespace pennon::io {
 
 namespace {
 
+/// So many requests, one after the other, are worth telling the store of.
+constexpr size_t kManyReads = 8;
+
 /// Where empty reads point: not null, never read from.
 const uint8_t kNothing = 0;
 
@@ -82,6 +85,22 @@ arrow::Status ReadGroups(const ReadableFile& file, std::vector<RangeRead*>& read
   return arrow::Status::OK();
 }
 
+/// Announces reads if they are many; near ones as one. They ascend.
+void Announce(const ReadableFile& file, std::span<RangeRead* const> reads,
+              const CoalesceOptions& options) {
+  if (reads.size() < kManyReads) return;
+  std::vector<ByteRange> ranges;
+  for (const RangeRead* read : reads) {
+    const uint64_t end = ranges.empty() ? 0 : ranges.back().offset + ranges.back().size;
+    if (!ranges.empty() && read->offset <= end + options.hole) {
+      ranges.back().size = std::max(end, read->offset + read->size) - ranges.back().offset;
+    } else {
+      ranges.push_back({read->offset, read->size});
+    }
+  }
+  if (ranges.size() >= kManyReads) file.WillRead(ranges);
+}
+
 }  // namespace
 
 arrow::Result<RangeBuffers> ReadRanges(const ReadableFile& file, std::span<RangeRead* const> reads,
@@ -101,6 +120,8 @@ arrow::Result<RangeBuffers> ReadRanges(const ReadableFile& file, std::span<Range
   }
   SortByOffset(placed);
   SortByOffset(unplaced);
+  Announce(file, placed, options);
+  Announce(file, unplaced, options);
   RangeBuffers buffers;
   ARROW_RETURN_NOT_OK(ReadInto(file, placed, options));
   ARROW_RETURN_NOT_OK(ReadGroups(file, unplaced, pool, options, &buffers));

@@ -22,9 +22,13 @@ class PatternFile : public ReadableFile {
     for (size_t i = 0; i < out.size(); ++i) out[i] = At(offset + i);
     return arrow::Status::OK();
   }
+  void WillRead(std::span<const ByteRange> ranges) const override {
+    for (const ByteRange& range : ranges) announced.emplace_back(range.offset, range.size);
+  }
   static uint8_t At(uint64_t i) { return static_cast<uint8_t>(i * 7 % 251); }
 
   mutable std::vector<std::pair<uint64_t, uint64_t>> requests;
+  mutable std::vector<std::pair<uint64_t, uint64_t>> announced;
 
  private:
   std::string path_ = "pattern";
@@ -85,6 +89,25 @@ TEST(ReadRanges, PlacedReadsThatGoOnInTheFileAreOneRequest) {
   EXPECT_EQ(file.requests, (Requests{{100, 33}, {134, 1}}));
   reads.erase(reads.begin());  // its place was read over by the last
   ExpectFilled(reads);
+}
+
+TEST(ReadRanges, AnnouncesManyReadsBeforeTheFirst) {
+  PatternFile file(1000000);
+  std::vector<RangeRead> reads;
+  Requests expected;
+  for (uint64_t i = 0; i < 20; ++i) {
+    reads.push_back({.offset = i * 20000, .size = 10});
+    reads.push_back({.offset = i * 20000 + 50, .size = 10});
+    expected.emplace_back(i * 20000, 60);
+  }
+  ASSERT_TRUE(Fetch(file, reads).ok());
+  EXPECT_EQ(file.announced, expected);
+  EXPECT_EQ(file.requests, expected);
+  // A few are simply read.
+  PatternFile other(1000000);
+  reads.resize(8);
+  ASSERT_TRUE(Fetch(other, reads).ok());
+  EXPECT_TRUE(other.announced.empty());
 }
 
 TEST(ReadRanges, OverlapsAndEmptyReads) {

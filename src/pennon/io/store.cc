@@ -20,4 +20,6 @@ arrow::Status ReadableFile::ReadScattered(uint64_t offset,
   return arrow::Status::OK();
 }
 
+void ReadableFile::WillRead(std::span<const ByteRange> /*ranges*/) const {}
+
 }  // namespace pennon

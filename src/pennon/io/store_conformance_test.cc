@@ -100,6 +100,11 @@ TEST_P(StoreConformance, ReadScattered) {
   EXPECT_EQ(counter->Get().requests, 1u);
   EXPECT_EQ(KindOf((*file)->ReadScattered(1001, parts)), ErrorKind::kCorrupt);
   EXPECT_TRUE((*file)->ReadScattered(5000, {}).ok());
+  // Neither counted nor of any effect on what is read.
+  const std::vector<ByteRange> ranges = {{0, 10}, {4000, 1000}};
+  (*file)->WillRead(ranges);
+  (*file)->WillRead({});
+  EXPECT_EQ(counter->Get().requests, 1u);
 }
 
 TEST_P(StoreConformance, FileShorterThanKnownSize) {

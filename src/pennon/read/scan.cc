@@ -17,6 +17,10 @@ namespace {
 
 // Decoded bytes of the widest column of a window.
 constexpr uint64_t kWindowBytes = 16 << 20;
+// A table that is but a few windows is cut into smaller ones, not below this, for all threads to
+// have some.
+constexpr uint64_t kSharedWindowBytes = 4 << 20;
+constexpr uint64_t kWindowsPerThread = 2;
 constexpr uint64_t kMinWindowRows = 1024;
 constexpr uint64_t kWideRowBytes = 64 << 10;
 // With a filter and a limit a scan often ends early: start with fewer rows.
@@ -36,8 +40,10 @@ class ScanReader : public arrow::RecordBatchReader {
     if (options_.use_threads) {
       executor = snapshot_->context.executor ? snapshot_->context.executor
                                              : arrow::internal::GetCpuThreadPool();
-      ahead_ = static_cast<size_t>(executor->GetCapacity()) * 2 + 2;
+      threads_ = static_cast<size_t>(executor->GetCapacity());
+      ahead_ = threads_ * 2 + 2;
     }
+    for (const table::Fragment* fragment : fragments_) rows_ += fragment->physical_rows;
     if (plan_->filter != nullptr && options_.limit) ahead_ = std::min<size_t>(ahead_, 2);
     to_plan_ = left_;
     queue_ = TaskQueue::Make(executor);
@@ -170,6 +176,10 @@ class ScanReader : public arrow::RecordBatchReader {
     uint64_t share = snapshot_->context.scan_bytes / 4 / std::max<uint64_t>(1, fragment.row_bytes);
     // Wide values come a page or chunk each: few of them at a time cost no more.
     const uint64_t least = fragment.row_bytes > kWideRowBytes ? 1 : kMinWindowRows;
+    if (threads_ > 1) {
+      const uint64_t enough = kSharedWindowBytes / std::max<uint64_t>(1, fragment.widest_bytes);
+      rows = std::min(rows, std::max(enough, rows_ / (threads_ * kWindowsPerThread)));
+    }
     rows = std::max(std::min(rows, share), least);
     if (plan_->filter != nullptr && options_.limit) rows = std::min(rows, kLimitedWindowRows);
     uint64_t batch = static_cast<uint64_t>(options_.batch_size);
@@ -182,7 +192,9 @@ class ScanReader : public arrow::RecordBatchReader {
   const ScanOptions options_;
   const std::vector<const table::Fragment*> fragments_;
   std::shared_ptr<TaskQueue> queue_;
+  size_t threads_ = 1;
   size_t ahead_ = 1;
+  uint64_t rows_ = 0;  ///< of all fragments, as far as the manifest says
 
   size_t next_fragment_ = 0;
   std::shared_ptr<const ScanFragment> fragment_;
