@@ -22,6 +22,8 @@ struct Context {
   arrow::internal::Executor* executor = nullptr;
   /// null = the local file system.
   std::shared_ptr<ObjectStore> store;
+  /// Without a store: map files instead of reading them (LocalStoreOptions::map_files).
+  bool map_files = false;
   /// Open files (footers, column metadata), winner maps and deletion bitmaps kept by a handle, in
   /// bytes.
   uint64_t cache_bytes = uint64_t{256} << 20;

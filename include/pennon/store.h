@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <arrow/buffer.h>
 #include <arrow/result.h>
 #include <arrow/status.h>
 
@@ -61,6 +62,9 @@ class ReadableFile {
   /// Says that `ranges`, ascending and inside the file, will be read next, so that a store may
   /// fetch them side by side. By default nothing.
   virtual void WillRead(std::span<const ByteRange> ranges) const;
+  /// The size() bytes of the file in memory, if the store maps files, else null. They must not
+  /// change while somebody holds the buffer.
+  virtual std::shared_ptr<arrow::Buffer> Mapped() const { return nullptr; }
 };
 
 /// A place for a table's files. Paths are absolute in the store's own terms, with '/' between
@@ -86,8 +90,15 @@ class ObjectStore {
   virtual arrow::Status Delete(const std::string& path) = 0;
 };
 
+struct LocalStoreOptions {
+  /// Maps files that are opened instead of reading them: pages whose bytes are those of an Arrow
+  /// array are handed out without a copy (and not counted). Only for tables whose files
+  /// nobody cuts short meanwhile: touching a page that is gone ends the process (SIGBUS).
+  bool map_files = false;
+};
+
 /// The local file system: POSIX calls with fsync and an atomic create-if-absent by link(2).
-std::shared_ptr<ObjectStore> MakeLocalStore();
+std::shared_ptr<ObjectStore> MakeLocalStore(const LocalStoreOptions& options = {});
 /// A store in memory, for tests and small tables.
 std::shared_ptr<ObjectStore> MakeMemoryStore();
 

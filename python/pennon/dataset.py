@@ -24,18 +24,21 @@ class IoStats(dict):
         return self["requests"]
 
 
-def dataset(uri, version=None, storage_options=None):
+def dataset(uri, version=None, storage_options=None, memory_map=False):
     """Opens a table by path or URI; ``version`` is a number, a tag, or None for the newest.
+
+    ``memory_map`` maps the table's files: flat pages are handed out without a copy. Only for local tables
+    whose files nobody cuts short meanwhile; touching bytes that are gone ends the process.
 
     >>> pennon.dataset("users.lance", version=3).to_table(columns=["id", "age"], filter="age >= 26")
     """
     if storage_options:
         raise InvalidInput(f"storage_options are for object stores, which pennon does not open yet: {uri}")
     if isinstance(version, str) and version:
-        return Dataset(_pennon.Dataset.open(os.fspath(uri), None, version))
+        return Dataset(_pennon.Dataset.open(os.fspath(uri), None, version, memory_map))
     if version is not None and (isinstance(version, bool) or not isinstance(version, int) or version < 0):
         raise InvalidInput(f"version: expected a number >= 0, a tag or None, found {version!r}")
-    return Dataset(_pennon.Dataset.open(os.fspath(uri), version))
+    return Dataset(_pennon.Dataset.open(os.fspath(uri), version, "", memory_map))
 
 
 @dataclasses.dataclass(frozen=True)

@@ -310,13 +310,16 @@ NB_MODULE(_pennon, m) {
   nb::class_<Dataset> cls(m, "Dataset");
   cls.def_static(
          "open",
-         [](const std::string& uri, std::optional<uint64_t> version, std::string tag) {
+         [](const std::string& uri, std::optional<uint64_t> version, std::string tag,
+            bool map_files) {
            OpenOptions options;
+           options.context.map_files = map_files;
            options.version = version;
            options.tag = std::move(tag);
            return Run([&] { return Dataset::Open(uri, options); });
          },
-         nb::arg("uri"), nb::arg("version").none(), nb::arg("tag") = "")
+         nb::arg("uri"), nb::arg("version").none(), nb::arg("tag") = "",
+         nb::arg("map_files") = false)
       .def_prop_ro("uri", &Dataset::uri)
       .def_prop_ro("version", &Dataset::version)
       .def_prop_ro("schema",

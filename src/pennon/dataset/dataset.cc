@@ -79,7 +79,7 @@ arrow::Result<Dataset> Dataset::Open(const std::string& uri, const OpenOptions& 
   static const arrow::Status initialized = arrow::compute::Initialize();
   ARROW_RETURN_NOT_OK(initialized);
   Context context = options.context;
-  if (context.store == nullptr) context.store = MakeLocalStore();
+  if (context.store == nullptr) context.store = MakeLocalStore({.map_files = context.map_files});
   ARROW_ASSIGN_OR_RAISE(Target target, ParseUri(uri, context.store));
   std::optional<uint64_t> asked = options.version;
   if (!options.tag.empty()) {

@@ -180,6 +180,10 @@ class FixedDecoder : public PageDecoder {
                                                  ColumnOutput* out) const override {
     return std::make_unique<FixedRead>(facts_, rows, out);
   }
+  std::optional<uint64_t> FlatOffset(uint64_t first) const override {
+    if (!facts_.plain()) return std::nullopt;
+    return facts_.records.offset + first * facts_.record_bytes();
+  }
   size_t MemoryBytes() const override {
     return sizeof(*this) + facts_.validity.size() * sizeof(RecordValidity);
   }

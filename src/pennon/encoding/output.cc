@@ -195,13 +195,26 @@ arrow::Result<std::unique_ptr<ColumnOutput>> ColumnOutput::Make(LeafType type, u
     // Runs of single bits may share a byte with their neighbours.
     if (leaf.bits_per_slot() % 8 != 0)
       std::memset(out->values_->mutable_data(), 0, static_cast<size_t>(bytes));
-    uint64_t children = slots;
-    for (const uint32_t dimension : leaf.dimensions) {
-      children *= dimension;
-      out->item_validity_.emplace_back(children, pool);
-    }
+    out->AddItemValidity();
   }
   return out;
+}
+
+std::unique_ptr<ColumnOutput> ColumnOutput::MakeOver(LeafType type, uint64_t slots,
+                                                     std::shared_ptr<arrow::Buffer> values,
+                                                     arrow::MemoryPool* pool) {
+  std::unique_ptr<ColumnOutput> out(new ColumnOutput(std::move(type), slots, pool));
+  out->values_ = std::move(values);
+  out->AddItemValidity();
+  return out;
+}
+
+void ColumnOutput::AddItemValidity() {
+  uint64_t children = slots_;
+  for (const uint32_t dimension : type_.dimensions) {
+    children *= dimension;
+    item_validity_.emplace_back(children, pool_);
+  }
 }
 
 void ColumnOutput::ZeroSlots(uint64_t first, uint64_t count) {

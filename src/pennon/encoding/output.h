@@ -106,6 +106,11 @@ class ColumnOutput {
   /// strings need nothing).
   static arrow::Result<std::unique_ptr<ColumnOutput>> Make(LeafType type, uint64_t slots,
                                                            arrow::MemoryPool* pool);
+  /// An array of fixed-width values without nulls that are in `values` already, which nobody then
+  /// writes to.
+  static std::unique_ptr<ColumnOutput> MakeOver(LeafType type, uint64_t slots,
+                                                std::shared_ptr<arrow::Buffer> values,
+                                                arrow::MemoryPool* pool);
   /// Makes the values of slots [first, first + count) zero.
   void ZeroSlots(uint64_t first, uint64_t count);
   /// Gives slots [first, first + count) zero or empty values, as a decoder does for nulls.
@@ -141,6 +146,8 @@ class ColumnOutput {
       const std::shared_ptr<arrow::DataType>& type);
   arrow::Result<std::shared_ptr<arrow::ArrayData>> FinishStruct(
       const std::shared_ptr<arrow::DataType>& type);
+
+  void AddItemValidity();
 
   ColumnOutput(LeafType type, uint64_t slots, arrow::MemoryPool* pool)
       : type_(std::move(type)), slots_(slots), pool_(pool), validity_(slots, pool) {}

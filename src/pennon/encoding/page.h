@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -101,6 +102,9 @@ class PageDecoder {
   /// page's length; `out` has room for them. Both must outlive the read.
   virtual arrow::Result<std::unique_ptr<PageRead>> Start(std::span<const PageRows> rows,
                                                          ColumnOutput* out) const = 0;
+  /// Where in the file the values from row `first` to the last lie, if they lie there as the values
+  /// buffer of an array without nulls has them; else nothing.
+  virtual std::optional<uint64_t> FlatOffset(uint64_t /*first*/) const { return std::nullopt; }
   /// The nesting of the page's values, innermost first; a page of a column at top level has one
   /// item layer.
   virtual std::span<const wire::LayerKind> layers() const { return {}; }

@@ -1,7 +1,10 @@
 #include "pennon/file/column.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+
+#include <arrow/buffer.h>
 
 #include "pennon/encoding/catalog.h"
 #include "pennon/encoding/v20/page.h"
@@ -172,6 +175,24 @@ arrow::Status Column::ReadPages(const Container& container, const Plan& plan,
   return arrow::Status::OK();
 }
 
+std::unique_ptr<encoding::ColumnOutput> Column::ViewMapped(const Container& container,
+                                                           const Plan& plan,
+                                                           const encoding::LeafType& type,
+                                                           uint64_t out_length) const {
+  if (type.kind != encoding::LeafKind::kFixed || plan.rows.size() != 1) return nullptr;
+  if (plan.rows[0].count != out_length) return nullptr;
+  const std::shared_ptr<arrow::Buffer> mapped = container.Mapped();
+  if (mapped == nullptr) return nullptr;
+  const std::optional<uint64_t> offset = plan.pages[0].decoder->FlatOffset(plan.rows[0].first);
+  // Arrow wants items aligned to their own size.
+  const uint64_t item = type.bits_per_item / 8;
+  if (!offset || item == 0 || *offset % (item & -item) != 0) return nullptr;
+  const uint64_t bytes = out_length * (type.bits_per_slot() / 8);
+  auto values =
+      arrow::SliceBuffer(mapped, static_cast<int64_t>(*offset), static_cast<int64_t>(bytes));
+  return encoding::ColumnOutput::MakeOver(type, out_length, std::move(values), container.pool());
+}
+
 void Column::TrimCache(const Plan& plan) const {
   size_t bytes = 0;
   for (const PagePlan& page : plan.pages) bytes += page.decoder->MemoryBytes();
@@ -235,6 +256,8 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> Column::ReadAs(const Container&
     // Decoders check what the pages claim, so this comes before the memory for it.
     ARROW_ASSIGN_OR_RAISE(const Plan plan,
                           MakePlan(container, field, form.leaf, ranges, out_length));
+    if (const auto view = ViewMapped(container, plan, form.leaf, out_length))
+      return view->Finish(form.type);
     ARROW_ASSIGN_OR_RAISE(auto out,
                           encoding::ColumnOutput::Make(form.leaf, out_length, container.pool()));
     uint64_t slot = 0;

@@ -101,6 +101,10 @@ class Column {
                                    const encoding::LeafType& type, size_t page) const;
   arrow::Status ReadPages(const Container& container, const Plan& plan,
                           encoding::ColumnOutput* out) const;
+  /// The output of a plan whose values lie in a mapped file as the array wants them; null if not.
+  std::unique_ptr<encoding::ColumnOutput> ViewMapped(const Container& container, const Plan& plan,
+                                                     const encoding::LeafType& type,
+                                                     uint64_t out_length) const;
 
   std::string bytes_;  ///< what metadata_ points into
   wire::ColumnMetadata metadata_;

@@ -31,6 +31,8 @@ class Container {
   uint64_t file_size() const { return file_->size(); }
   const wire::FileFooter& footer() const { return footer_; }
   arrow::MemoryPool* pool() const { return pool_; }
+  /// The whole file, if its store maps files, else null.
+  std::shared_ptr<arrow::Buffer> Mapped() const { return file_->Mapped(); }
   /// The files beside this one, or null.
   const std::shared_ptr<const encoding::SideFiles>& side_files() const { return side_files_; }
   void set_side_files(std::shared_ptr<const encoding::SideFiles> files) {

@@ -69,8 +69,8 @@ class FileReader {
   /// of `out_length` slots. `ranges` are ascending and disjoint both in rows and in output slots.
   /// Slots that no range names are valid and zero (or empty), their content is not to be used; only
   /// bytes that the ranges need are read, to within the encoding's access unit and coalescing
-  /// across small gaps. Buffers of the result are not shared with anyone: the caller may write into
-  /// them.
+  /// across small gaps. Buffers of the result that are mutable are not shared with anyone: the
+  /// caller may write into them. (Others lie in a mapped file.)
   ///
   /// `columns` is parallel to ColumnOwners(field, version()); -1 stands for a column that the file
   /// does not hold, whose values are NULL. What is NULL above a column follows from the first that

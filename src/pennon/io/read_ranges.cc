@@ -1,6 +1,8 @@
 #include "pennon/io/read_ranges.h"
 
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "pennon/error.h"
 
@@ -117,6 +119,14 @@ arrow::Result<RangeBuffers> ReadRanges(const ReadableFile& file, std::span<Range
     } else {
       (read->into != nullptr ? placed : unplaced).push_back(read);
     }
+  }
+  if (std::shared_ptr<arrow::Buffer> mapped = file.Mapped()) {
+    for (RangeRead* read : placed) {
+      std::memcpy(read->into, mapped->data() + read->offset, read->size);
+      read->data = read->into;
+    }
+    for (RangeRead* read : unplaced) read->data = mapped->data() + read->offset;
+    return RangeBuffers{std::move(mapped)};
   }
   SortByOffset(placed);
   SortByOffset(unplaced);

@@ -32,7 +32,8 @@ struct CoalesceOptions {
 using RangeBuffers = std::vector<std::shared_ptr<arrow::Buffer>>;
 
 /// Fills every read of `reads`, given in any order; they may overlap. A read with `into` goes
-/// straight there and is joined only with reads that continue it in the file.
+/// straight there and is joined only with reads that continue it in the file. In a mapped file the
+/// others point into it.
 /// Fails if a range is not inside the file.
 arrow::Result<RangeBuffers> ReadRanges(const ReadableFile& file, std::span<RangeRead* const> reads,
                                        arrow::MemoryPool* pool,

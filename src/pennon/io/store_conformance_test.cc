@@ -104,7 +104,7 @@ TEST_P(StoreConformance, ReadScattered) {
   const std::vector<ByteRange> ranges = {{0, 10}, {4000, 1000}};
   (*file)->WillRead(ranges);
   (*file)->WillRead({});
-  EXPECT_EQ(counter->Get().requests, 1u);
+  EXPECT_EQ(counter->Get().requests, 2u);
 }
 
 TEST_P(StoreConformance, FileShorterThanKnownSize) {
@@ -193,7 +193,7 @@ TEST_P(StoreConformance, RacingCreatorsHaveOneWinner) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Stores, StoreConformance,
-                         ::testing::Values(StoreCase{"local", &MakeLocalStore},
+                         ::testing::Values(StoreCase{"local", [] { return MakeLocalStore(); }},
                                            StoreCase{"memory", &MakeMemoryStore},
                                            StoreCase{"fault",
                                                      []() -> std::shared_ptr<ObjectStore> {
@@ -201,6 +201,35 @@ INSTANTIATE_TEST_SUITE_P(Stores, StoreConformance,
                                                            MakeMemoryStore());
                                                      }}),
                          [](const auto& info) { return info.param.name; });
+
+TEST(LocalStore, MapsFiles) {
+  std::string root = std::filesystem::temp_directory_path() / "pennon_mapXXXXXX";
+  ASSERT_NE(::mkdtemp(root.data()), nullptr);
+  const auto store = MakeLocalStore({.map_files = true});
+  ASSERT_TRUE(store->Put(root + "/f", "0123456789").ok());
+  ASSERT_TRUE(store->Put(root + "/empty", "").ok());
+  std::shared_ptr<arrow::Buffer> mapped;
+  {
+    auto file = store->Open(root + "/f", 8);
+    ASSERT_TRUE(file.ok()) << file.status();
+    EXPECT_EQ((*file)->size(), 8u);
+    uint8_t out[4];
+    ASSERT_TRUE((*file)->ReadAt(4, out).ok());
+    EXPECT_EQ(std::string(out, out + 4), "4567");
+    EXPECT_EQ(KindOf((*file)->ReadAt(5, out)), ErrorKind::kCorrupt);
+    mapped = (*file)->Mapped();
+  }
+  // It lives on without the file, even when that is gone.
+  ASSERT_TRUE(store->Delete(root + "/f").ok());
+  ASSERT_NE(mapped, nullptr);
+  EXPECT_EQ(mapped->ToString(), "01234567");
+  EXPECT_FALSE(mapped->is_mutable());
+  EXPECT_EQ(KindOf(store->Open(root + "/empty", 1).status()), ErrorKind::kCorrupt);
+  EXPECT_EQ(store->Open(root + "/empty").ValueOrDie()->size(), 0u);
+  EXPECT_EQ(KindOf(store->Open(root + "/none").status()), ErrorKind::kNotFound);
+  EXPECT_EQ(MakeLocalStore()->Open(root + "/empty").ValueOrDie()->Mapped(), nullptr);
+  std::filesystem::remove_all(root);
+}
 
 TEST(LocalStore, RefusesAPipeWithoutHanging) {
   std::string root = std::filesystem::temp_directory_path() / "pennon_pipeXXXXXX";

@@ -208,6 +208,20 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> MakeNulls(const ColumnRequest& 
   return nulls->data();
 }
 
+// An array into which values can be written: what lies in a mapped file is copied.
+arrow::Result<std::shared_ptr<arrow::ArrayData>> WithOwnBuffers(
+    std::shared_ptr<arrow::ArrayData> data, arrow::MemoryPool* pool) {
+  for (std::shared_ptr<arrow::Buffer>& buffer : data->buffers) {
+    if (buffer == nullptr || buffer->is_mutable()) continue;
+    ARROW_ASSIGN_OR_RAISE(buffer,
+                          arrow::Buffer::Copy(buffer, arrow::CPUDevice::memory_manager(pool)));
+  }
+  for (std::shared_ptr<arrow::ArrayData>& child : data->child_data) {
+    ARROW_ASSIGN_OR_RAISE(child, WithOwnBuffers(std::move(child), pool));
+  }
+  return data;
+}
+
 // A source whose values are the whole output, in order.
 bool IsWholeOutput(const SourcePlan& plan, uint64_t length) {
   return plan.cells == length && plan.slots.runs.size() == 1;
@@ -340,6 +354,7 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> PutSources(
     ARROW_ASSIGN_OR_RAISE(BaseValues read, ReadBase(request, plan));
     base = std::move(read.values);
   }
+  ARROW_ASSIGN_OR_RAISE(base, WithOwnBuffers(std::move(base), request.pool));
   arrow::Status merged = CanScatter(*base->type) ? ScatterPieces(pieces, base.get(), request.pool)
                                                  : TakePieces(pieces, &base, request.pool);
   if (!merged.ok()) {

@@ -1,7 +1,6 @@
 #include "pennon/read/gather.h"
 
 #include <cstring>
-#include <optional>
 #include <utility>
 
 #include <arrow/array/array_base.h>
@@ -13,6 +12,7 @@
 #include <arrow/type.h>
 #include <arrow/type_traits.h>
 #include <arrow/util/bit_util.h>
+#include <arrow/util/bitmap_ops.h>
 
 namespace pennon::read {
 namespace {
@@ -29,34 +29,38 @@ size_t FlatWidth(const arrow::DataType& type) {
   return static_cast<size_t>(static_cast<const arrow::FixedWidthType&>(type).bit_width()) / 8;
 }
 
-// The first value of an array of `width` bytes a value; null if items of its lists may be null.
-const uint8_t* FlatValues(const arrow::ArrayData& data, size_t width) {
-  const arrow::ArrayData* at = &data;
+// One part of flat values, taken apart.
+struct FlatPart {
+  const uint8_t* values = nullptr;  ///< of the first row
+  /// For the rows, then for the items of each list layer: the bits (null: all valid) and the first.
+  std::vector<std::pair<const uint8_t*, int64_t>> validity;
+};
+
+FlatPart TakeApart(const arrow::ArrayData& data) {
+  FlatPart part;
   int64_t offset = data.offset;
-  while (at->type->id() == arrow::Type::FIXED_SIZE_LIST) {
+  const arrow::ArrayData* at = &data;
+  while (true) {
+    part.validity.emplace_back(at->MayHaveNulls() ? at->buffers[0]->data() : nullptr, offset);
+    if (at->type->id() != arrow::Type::FIXED_SIZE_LIST) break;
     offset *= static_cast<const arrow::FixedSizeListType&>(*at->type).list_size();
     at = at->child_data[0].get();
-    if (at->MayHaveNulls()) return nullptr;
     offset += at->offset;
   }
-  if (at->buffers[1] == nullptr) return nullptr;
-  // `offset` counts the innermost values.
-  const size_t item = FlatWidth(*at->type);
-  return width == 0 || item == 0 ? nullptr
-                                 : at->buffers[1]->data() + static_cast<size_t>(offset) * item;
+  part.values = at->buffers[1]->data() + static_cast<size_t>(offset) * FlatWidth(*at->type);
+  return part;
 }
 
 template <size_t kWidth>
-void CopyPlain(std::span<const uint8_t* const> froms, std::span<const FetchedPlace> places,
-               uint8_t* to) {
+void CopyPlain(std::span<const FlatPart> froms, std::span<const FetchedPlace> places, uint8_t* to) {
   for (const FetchedPlace& place : places) {
-    std::memcpy(to, froms[place.part] + size_t{place.index} * kWidth, kWidth);
+    std::memcpy(to, froms[place.part].values + size_t{place.index} * kWidth, kWidth);
     to += kWidth;
   }
 }
 
-void CopyValues(std::span<const uint8_t* const> froms, size_t width,
-                std::span<const FetchedPlace> places, uint8_t* to) {
+void CopyValues(std::span<const FlatPart> froms, size_t width, std::span<const FetchedPlace> places,
+                uint8_t* to) {
   switch (width) {
     case 1:
       return CopyPlain<1>(froms, places, to);
@@ -70,40 +74,64 @@ void CopyValues(std::span<const uint8_t* const> froms, size_t width,
       return CopyPlain<16>(froms, places, to);
     default:
       for (const FetchedPlace& place : places) {
-        std::memcpy(to, froms[place.part] + size_t{place.index} * width, width);
+        std::memcpy(to, froms[place.part].values + size_t{place.index} * width, width);
         to += width;
       }
   }
 }
 
-// The bitmap of the values; null if all are valid.
-arrow::Result<std::shared_ptr<arrow::Buffer>> GatherValidity(const arrow::ArrayVector& parts,
+// The bitmap of layer `layer`, `run` bits a row; null if all are valid.
+arrow::Result<std::shared_ptr<arrow::Buffer>> GatherValidity(std::span<const FlatPart> parts,
                                                              std::span<const FetchedPlace> places,
+                                                             size_t layer, int64_t run,
                                                              arrow::MemoryPool* pool) {
   bool nulls = false;
-  for (const auto& part : parts) nulls |= part->null_count() != 0;
+  for (const FlatPart& part : parts) nulls |= part.validity[layer].first != nullptr;
   if (!nulls) return nullptr;
-  const auto count = static_cast<int64_t>(places.size());
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> bits,
-                        arrow::AllocateEmptyBitmap(count, pool));
+  ARROW_ASSIGN_OR_RAISE(
+      std::shared_ptr<arrow::Buffer> bits,
+      arrow::AllocateEmptyBitmap(static_cast<int64_t>(places.size()) * run, pool));
   uint8_t* const to = bits->mutable_data();
-  for (int64_t i = 0; i < count; ++i) {
-    const FetchedPlace& place = places[static_cast<size_t>(i)];
-    if (parts[place.part]->IsValid(place.index)) arrow::bit_util::SetBit(to, i);
+  int64_t slot = 0;
+  for (const FetchedPlace& place : places) {
+    const auto [from, first] = parts[place.part].validity[layer];
+    const int64_t bit = first + int64_t{place.index} * run;
+    if (from == nullptr) {
+      arrow::bit_util::SetBitsTo(to, slot, run, true);
+    } else if (run == 1) {
+      arrow::bit_util::SetBitTo(to, slot, arrow::bit_util::GetBit(from, bit));
+    } else {
+      arrow::internal::CopyBitmap(from, bit, run, to, slot);
+    }
+    slot += run;
   }
   return bits;
 }
 
-// An array of flat values with the layout that its type wants.
-std::shared_ptr<arrow::ArrayData> MakeFlat(const std::shared_ptr<arrow::DataType>& type,
-                                           int64_t length, std::shared_ptr<arrow::Buffer> validity,
-                                           std::shared_ptr<arrow::Buffer> values) {
-  if (type->id() != arrow::Type::FIXED_SIZE_LIST) {
-    return arrow::ArrayData::Make(type, length, {std::move(validity), std::move(values)});
+arrow::Result<std::shared_ptr<arrow::ArrayData>> GatherFlat(
+    const std::shared_ptr<arrow::DataType>& type, std::span<const FlatPart> parts,
+    std::span<const FetchedPlace> places, arrow::MemoryPool* pool) {
+  const size_t width = FlatWidth(*type);
+  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> values,
+                        arrow::AllocateBuffer(static_cast<int64_t>(places.size() * width), pool));
+  CopyValues(parts, width, places, values->mutable_data());
+  // The list types, outermost first, then that of the items.
+  std::vector<std::shared_ptr<arrow::DataType>> types = {type};
+  std::vector<int64_t> runs = {1};
+  while (types.back()->id() == arrow::Type::FIXED_SIZE_LIST) {
+    const auto& list = static_cast<const arrow::FixedSizeListType&>(*types.back());
+    runs.push_back(runs.back() * list.list_size());
+    types.push_back(list.value_type());
   }
-  const auto& list = static_cast<const arrow::FixedSizeListType&>(*type);
-  auto items = MakeFlat(list.value_type(), length * list.list_size(), nullptr, std::move(values));
-  return arrow::ArrayData::Make(type, length, {std::move(validity)}, {std::move(items)});
+  std::shared_ptr<arrow::ArrayData> data;
+  for (size_t layer = types.size(); layer-- > 0;) {
+    ARROW_ASSIGN_OR_RAISE(auto validity, GatherValidity(parts, places, layer, runs[layer], pool));
+    const int64_t length = static_cast<int64_t>(places.size()) * runs[layer];
+    data = data == nullptr
+               ? arrow::ArrayData::Make(types[layer], length, {validity, std::move(values)})
+               : arrow::ArrayData::Make(types[layer], length, {validity}, {std::move(data)});
+  }
+  return data;
 }
 
 // What any type can do: all parts as one array, then a take of it.
@@ -151,20 +179,10 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> Gather(const arrow::ArrayVector
                                                         arrow::MemoryPool* pool) {
   if (IsWholePart(parts, places)) return parts[0]->data();
   const std::shared_ptr<arrow::DataType>& type = parts[0]->type();
-  const size_t width = FlatWidth(*type);
-  std::vector<const uint8_t*> froms;
-  for (const auto& part : parts) {
-    const uint8_t* const from = width == 0 ? nullptr : FlatValues(*part->data(), width);
-    if (from == nullptr) return GatherAny(parts, places, pool);
-    froms.push_back(from);
-  }
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> validity,
-                        GatherValidity(parts, places, pool));
-  ARROW_ASSIGN_OR_RAISE(std::shared_ptr<arrow::Buffer> values,
-                        arrow::AllocateBuffer(static_cast<int64_t>(places.size() * width), pool));
-  CopyValues(froms, width, places, values->mutable_data());
-  return MakeFlat(type, static_cast<int64_t>(places.size()), std::move(validity),
-                  std::move(values));
+  if (FlatWidth(*type) == 0) return GatherAny(parts, places, pool);
+  std::vector<FlatPart> flat;
+  for (const auto& part : parts) flat.push_back(TakeApart(*part->data()));
+  return GatherFlat(type, flat, places, pool);
 }
 
 }  // namespace pennon::read

@@ -18,7 +18,7 @@ arrow::Result<std::shared_ptr<const Snapshot>> OpenSnapshot(std::string uri, std
                                                             std::optional<uint64_t> version,
                                                             Context context) {
   auto snapshot = std::make_shared<Snapshot>();
-  if (context.store == nullptr) context.store = MakeLocalStore();
+  if (context.store == nullptr) context.store = MakeLocalStore({.map_files = context.map_files});
   snapshot->uri = std::move(uri);
   snapshot->location = {context.store, std::move(root)};
   ARROW_ASSIGN_OR_RAISE(snapshot->manifest,

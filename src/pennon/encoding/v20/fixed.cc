@@ -129,6 +129,16 @@ class FixedDecoder final : public PageDecoder {
                                                  ColumnOutput* out) const override {
     return std::make_unique<FixedRead>(plan_, rows, out);
   }
+  std::optional<uint64_t> FlatOffset(uint64_t first) const override {
+    for (const Level& level : plan_.levels) {
+      if (level.all_null || level.validity) return std::nullopt;
+    }
+    if (!plan_.values || plan_.values->form != V20Source::Form::kFlat ||
+        plan_.values->bits % 8 != 0) {
+      return std::nullopt;
+    }
+    return plan_.values->buffer.offset + first * plan_.items_per_row * (plan_.values->bits / 8);
+  }
   size_t MemoryBytes() const override {
     return sizeof(*this) + plan_.levels.size() * sizeof(Level);
   }
