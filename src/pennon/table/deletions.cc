@@ -1,9 +1,12 @@
 #include "pennon/table/deletions.h"
 
+#include <algorithm>
+
 #include <arrow/array/array_primitive.h>
 #include <arrow/buffer.h>
 #include <arrow/io/memory.h>
 #include <arrow/ipc/reader.h>
+#include <arrow/memory_pool.h>
 #include <arrow/record_batch.h>
 #include <arrow/type.h>
 
@@ -12,15 +15,27 @@
 namespace pennon::table {
 namespace {
 
+/// Bytes that a deletion file of `rows` rows (0 = unknown) may take in memory while it is read.
+/// Compressed, it claims how long its offsets are: they are at most 4 bytes a row, and no codec
+/// makes lists of distinct numbers 256 times smaller.
+int64_t MostBytes(uint64_t file_bytes, uint64_t rows) {
+  constexpr uint64_t kMessages = 1 << 20;
+  const uint64_t expanded = file_bytes * 256;
+  return static_cast<int64_t>(kMessages + (rows == 0 ? expanded : std::min(expanded, rows * 16)));
+}
+
 /// Reads the Arrow kind: one batch of one column `row_id` of uint32, no nulls, any order.
 arrow::Result<Bitmap> ParseArrowDeletions(const std::shared_ptr<arrow::Buffer>& bytes,
-                                          const std::string& path) {
+                                          uint64_t physical_rows, const std::string& path) {
   const auto fail = [&path](const arrow::Status& status) {
     return Corrupt(path, "Cannot read the Arrow deletion file (", status.message(), "): ", path);
   };
+  arrow::CappedMemoryPool pool(arrow::default_memory_pool(),
+                               MostBytes(static_cast<uint64_t>(bytes->size()), physical_rows));
+  auto options = arrow::ipc::IpcReadOptions::Defaults();
+  options.memory_pool = &pool;
   arrow::io::BufferReader input(bytes);
-  const auto reader =
-      arrow::ipc::RecordBatchFileReader::Open(&input, arrow::ipc::IpcReadOptions::Defaults());
+  const auto reader = arrow::ipc::RecordBatchFileReader::Open(&input, options);
   if (!reader.ok()) return fail(reader.status());
   if ((*reader)->num_record_batches() != 1) {
     return Corrupt(path, "An Arrow deletion file must hold one batch: found ",
@@ -60,9 +75,10 @@ arrow::Result<Bitmap> ReadDeletions(const TableLocation& table, const Manifest& 
   ARROW_ASSIGN_OR_RAISE(auto unique, arrow::AllocateBuffer(static_cast<int64_t>(file->size())));
   std::shared_ptr<arrow::Buffer> bytes = std::move(unique);
   ARROW_RETURN_NOT_OK(file->ReadAt(0, {bytes->mutable_data(), static_cast<size_t>(bytes->size())}));
-  ARROW_ASSIGN_OR_RAISE(Bitmap deleted, entry.kind == DeletionFile::Kind::kBitmap
-                                            ? ParseBitmapDeletions(*bytes, path)
-                                            : ParseArrowDeletions(bytes, path));
+  ARROW_ASSIGN_OR_RAISE(Bitmap deleted,
+                        entry.kind == DeletionFile::Kind::kBitmap
+                            ? ParseBitmapDeletions(*bytes, path)
+                            : ParseArrowDeletions(bytes, fragment.physical_rows, path));
   const auto last = deleted.Max();
   if (fragment.physical_rows != 0 && last && *last >= fragment.physical_rows) {
     return Corrupt(path, "A deletion file names an offset beyond the fragment's rows: offset ",
