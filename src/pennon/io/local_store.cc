@@ -25,7 +25,6 @@ namespace {
 
 using io::Descriptor;
 
-constexpr size_t kCacheProbes = 4;  // of ranges that will be read, to see whether they are cached
 constexpr size_t kMaxIoBytes = size_t{1} << 30;  // Linux moves at most 2^31 - 4096 bytes a call
 
 int OpenRetrying(const char* path, int flags, mode_t mode = 0) {
