@@ -68,6 +68,10 @@ std::shared_ptr<arrow::Buffer> ValidityOutput::Finish() {
   return null_count_ == 0 ? nullptr : std::move(bitmap_);
 }
 
+/// How much more than the bytes so far foretell is allocated, and how far one step may go.
+constexpr double kGrowthMargin = 1.05;
+constexpr double kMostGrowth = 64;
+
 arrow::Result<VariableOutput> VariableOutput::Make(int offset_bits, uint64_t slots,
                                                    arrow::MemoryPool* pool) {
   VariableOutput out(offset_bits, slots);
@@ -108,8 +112,16 @@ arrow::Result<uint8_t*> VariableOutput::Reserve(uint64_t bytes) {
   if (needed > capacity) {
     // The array's bytes so far must be inside the buffer's size to survive the move.
     ARROW_RETURN_NOT_OK(bytes_->Resize(static_cast<int64_t>(size_), /*shrink_to_fit=*/false));
-    ARROW_RETURN_NOT_OK(
-        bytes_->Reserve(static_cast<int64_t>(std::max(needed, capacity + capacity / 2))));
+    // What is there so far tells how much there will be: moving it again and again would cost more
+    // than decoding it.
+    uint64_t grown = std::max(needed, capacity + capacity / 2);
+    if (next_slot_ > 0) {
+      const double a_slot = static_cast<double>(size_) / static_cast<double>(next_slot_);
+      const double all = a_slot * static_cast<double>(slots_) * kGrowthMargin;
+      const double most = static_cast<double>(needed) * kMostGrowth;
+      grown = std::max(grown, static_cast<uint64_t>(std::min(all, most)));
+    }
+    ARROW_RETURN_NOT_OK(bytes_->Reserve(static_cast<int64_t>(grown)));
   }
   return bytes_->mutable_data() + size_;
 }

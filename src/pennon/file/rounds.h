@@ -16,7 +16,7 @@
 namespace pennon::file {
 
 /// Page bytes fetched before they are decoded; what bounds the memory of a scan beside its result.
-inline constexpr uint64_t kBatchBytes = 16 << 20;
+inline constexpr uint64_t kBatchBytes = 4 << 20;
 
 /// Fetches what `reads` want until they want nothing more; in each round the bytes for all of them
 /// together. The result is the memory that they use. PageReadType has Next(), as

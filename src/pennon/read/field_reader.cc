@@ -24,7 +24,7 @@ using ArrayPtr = std::shared_ptr<arrow::ArrayData>;
 constexpr uint64_t kLoadBytes = 32 << 20;
 
 // Values grow when they are decoded: strings by about this much, lists of small numbers by more.
-constexpr uint64_t kStringGrowth = 2;
+constexpr uint64_t kStringGrowth = 3;
 constexpr uint64_t kListGrowth = 4;
 
 bool IsFixedWidth(const arrow::DataType& type) {

@@ -21,6 +21,8 @@ constexpr uint64_t kWindowBytes = 16 << 20;
 // have some.
 constexpr uint64_t kSharedWindowBytes = 4 << 20;
 constexpr uint64_t kWindowsPerThread = 2;
+// Decoded bytes of all columns of a window.
+constexpr uint64_t kWindowRowBytes = 24 << 20;
 constexpr uint64_t kMinWindowRows = 1024;
 constexpr uint64_t kWideRowBytes = 64 << 10;
 // With a filter and a limit a scan often ends early: start with fewer rows.
@@ -41,7 +43,7 @@ class ScanReader : public arrow::RecordBatchReader {
       executor = snapshot_->context.executor ? snapshot_->context.executor
                                              : arrow::internal::GetCpuThreadPool();
       threads_ = static_cast<size_t>(executor->GetCapacity());
-      ahead_ = threads_ * 2 + 2;
+      ahead_ = threads_ + 1;
     }
     for (const table::Fragment* fragment : fragments_) rows_ += fragment->physical_rows;
     if (plan_->filter != nullptr && options_.limit) ahead_ = std::min<size_t>(ahead_, 2);
@@ -172,7 +174,8 @@ class ScanReader : public arrow::RecordBatchReader {
   }
 
   void ChooseWindowRows(const ScanFragment& fragment) {
-    uint64_t rows = kWindowBytes / std::max<uint64_t>(1, fragment.widest_bytes);
+    uint64_t rows = std::min(kWindowBytes / std::max<uint64_t>(1, fragment.widest_bytes),
+                             kWindowRowBytes / std::max<uint64_t>(1, fragment.row_bytes));
     uint64_t share = snapshot_->context.scan_bytes / 4 / std::max<uint64_t>(1, fragment.row_bytes);
     // Wide values come a page or chunk each: few of them at a time cost no more.
     const uint64_t least = fragment.row_bytes > kWideRowBytes ? 1 : kMinWindowRows;
