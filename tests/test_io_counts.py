@@ -258,3 +258,20 @@ def test_a_selective_filter_reads_few_rows_of_the_other_columns(original):
     count, size = pages(uri, 0, base_files(uri))
     assert bytes_ <= size * SLACK + 16_384
     assert requests <= count * SLACK + 2
+
+
+def test_one_column_of_many_costs_no_more_than_of_few(tmp_path):
+    def cost_of_one(columns):
+        uri = str(tmp_path / f"{columns}.lance")
+        table = pa.table({f"c{i}": noise(1000, i) for i in range(columns)})
+        lance.write_dataset(table, uri, data_storage_version="2.2")
+        asked = f"c{columns // 2}"
+        read, requests, result = scan_cost(uri, [asked], warm=False)
+        assert result[asked].equals(table[asked])
+        return read, requests
+
+    few, many = cost_of_one(10), cost_of_one(1000)
+    # The tail, what of the offset tables is not in it, the column's metadata, its page.
+    assert many[1] <= 4
+    # A column more is an entry of 16 bytes in the table of offsets; no metadata of its own is read.
+    assert many[0] <= few[0] + 990 * 16 + 4096

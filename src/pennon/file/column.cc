@@ -167,8 +167,10 @@ arrow::Status Column::ReadPages(const Container& container, const Plan& plan,
       ARROW_ASSIGN_OR_RAISE(auto read, page.decoder->Start(plan.RowsOf(page), out));
       reads.push_back(std::move(read));
     }
-    ARROW_ASSIGN_OR_RAISE(const auto kept,
-                          FetchInRounds<encoding::PageRead>(container, std::span(reads)));
+    ARROW_ASSIGN_OR_RAISE(
+        const auto kept,
+        FetchInRounds<encoding::PageRead>(container, std::span(reads),
+                                          out->type().is_blob ? kMostBlobRounds : kMostRounds));
     for (auto& read : reads) ARROW_RETURN_NOT_OK(read->Decode());
     first = end;
   }

@@ -197,14 +197,16 @@ class PageReads {
   }
 
   arrow::Status ReadBatch(std::span<const Unit> units) const {
+    int most = kMostRounds;
+    for (const Unit& unit : units) most = unit.leaf->type.is_blob ? kMostBlobRounds : most;
     std::vector<std::unique_ptr<encoding::NestedPageRead>> reads;
     for (const Unit& unit : units) {
       auto read = unit.page->decoder->StartNested(unit.leaf->plan.RowsOf(*unit.page));
       if (!read.ok()) return At(*unit.leaf, read.status());
       reads.push_back(*std::move(read));
     }
-    ARROW_ASSIGN_OR_RAISE(auto bytes,
-                          FetchInRounds<encoding::NestedPageRead>(container_, std::span(reads)));
+    ARROW_ASSIGN_OR_RAISE(
+        auto bytes, FetchInRounds<encoding::NestedPageRead>(container_, std::span(reads), most));
     const auto kept = std::make_shared<const io::RangeBuffers>(std::move(bytes));
     for (size_t i = 0; i < units.size(); ++i) {
       Leaf& leaf = *units[i].leaf;
