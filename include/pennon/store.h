@@ -15,6 +15,8 @@
 #include <arrow/result.h>
 #include <arrow/status.h>
 
+#include "pennon/writable_file.h"
+
 namespace pennon {
 
 /// Bytes and requests read; a request is one call that reaches the store.
@@ -86,6 +88,9 @@ class ObjectStore {
   /// Writes a whole file unless it exists; exactly one of any number of racing callers gets OK, the
   /// others a kAlreadyExists error. Durable when OK; never visible in part.
   virtual arrow::Status PutIfAbsent(const std::string& path, std::string_view bytes) = 0;
+  /// Starts a file that is written piece by piece, for those too large for memory. By default its
+  /// bytes are kept until Commit puts them.
+  virtual arrow::Result<std::unique_ptr<WritableFile>> Create(const std::string& path);
   /// Removes a file; a missing one is no error.
   virtual arrow::Status Delete(const std::string& path) = 0;
 };

@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <random>
 
 #include "pennon/error.h"
@@ -93,8 +94,8 @@ arrow::Status WriteAll(int fd, const std::string& path, std::string_view bytes) 
   return arrow::Status::OK();
 }
 
-/// A synced temporary file beside `path`; removed at the end of its scope unless it was renamed
-/// away.
+/// A temporary file beside the one that it becomes; removed at the end of its scope unless it was
+/// renamed away.
 class TemporaryFile {
  public:
   ~TemporaryFile() {
@@ -103,15 +104,16 @@ class TemporaryFile {
   const std::string& name() const { return name_; }
   void Renamed() { name_.clear(); }
 
-  arrow::Status Write(const std::string& path, std::string_view bytes) {
+  arrow::Status Open(const std::string& path) {
+    path_ = path;
     const std::string folder = ParentOf(path);
-    int fd = -1;
     for (int attempt = 0; attempt < 100; ++attempt) {
       const std::string name = TemporaryName(folder);
-      fd = OpenRetrying(name.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
+      const int fd = OpenRetrying(name.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
       if (fd >= 0) {
         name_ = name;
-        break;
+        file_.emplace(fd);
+        return arrow::Status::OK();
       }
       if (errno == ENOENT) {
         ARROW_RETURN_NOT_OK(CreateFolders(folder));
@@ -119,17 +121,66 @@ class TemporaryFile {
         return io::LocalIoError(path, "create a temporary file beside", errno);
       }
     }
-    if (fd < 0) return io::LocalIoError(path, "create a temporary file beside", EBUSY);
-    Descriptor file(fd);
-    ARROW_RETURN_NOT_OK(WriteAll(file.get(), path, bytes));
-    if (::fsync(file.get()) != 0) return io::LocalIoError(path, "sync the file", errno);
-    if (const int error = file.Close(); error != 0)
-      return io::LocalIoError(path, "close the file", error);
+    return io::LocalIoError(path, "create a temporary file beside", EBUSY);
+  }
+
+  arrow::Status Append(std::string_view bytes) { return WriteAll(file_->get(), path_, bytes); }
+
+  /// Makes the bytes durable; nothing is appended after that.
+  arrow::Status Finish() {
+    if (::fsync(file_->get()) != 0) return io::LocalIoError(path_, "sync the file", errno);
+    if (const int error = file_->Close(); error != 0)
+      return io::LocalIoError(path_, "close the file", error);
     return arrow::Status::OK();
   }
 
+  /// All of these at once.
+  arrow::Status Write(const std::string& path, std::string_view bytes) {
+    ARROW_RETURN_NOT_OK(Open(path));
+    ARROW_RETURN_NOT_OK(Append(bytes));
+    return Finish();
+  }
+
  private:
+  std::string path_;
   std::string name_;
+  std::optional<Descriptor> file_;
+};
+
+/// The error for a path that a folder has.
+arrow::Status IsFolder(const std::string& path) {
+  return MakeError(ErrorKind::kIo, {.path = path},
+                   JoinParts("Expected a file or nothing at this path, found a folder: ", path));
+}
+
+/// Gives a finished temporary file the name `path`, replacing a file that has it.
+arrow::Status Replace(TemporaryFile& file, const std::string& path) {
+  if (::rename(file.name().c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    if (error == EISDIR || error == ENOTEMPTY || error == EEXIST) return IsFolder(path);
+    return io::LocalIoError(path, "rename the temporary file to", error);
+  }
+  file.Renamed();
+  return SyncFolder(ParentOf(path));
+}
+
+class LocalWritableFile : public WritableFile {
+ public:
+  static arrow::Result<std::unique_ptr<WritableFile>> Make(const std::string& path) {
+    auto out = std::make_unique<LocalWritableFile>();
+    out->path_ = path;
+    ARROW_RETURN_NOT_OK(out->file_.Open(path));
+    return out;
+  }
+  arrow::Status Append(std::string_view bytes) override { return file_.Append(bytes); }
+  arrow::Status Commit() override {
+    ARROW_RETURN_NOT_OK(file_.Finish());
+    return Replace(file_, path_);
+  }
+
+ private:
+  std::string path_;
+  TemporaryFile file_;
 };
 
 /// Names the temporary file `path` unless that exists; 0 or the error number.
@@ -196,13 +247,11 @@ class LocalStore : public ObjectStore {
   arrow::Status Put(const std::string& path, std::string_view bytes) override {
     TemporaryFile file;
     ARROW_RETURN_NOT_OK(file.Write(path, bytes));
-    if (::rename(file.name().c_str(), path.c_str()) != 0) {
-      const int error = errno;
-      if (error == EISDIR || error == ENOTEMPTY || error == EEXIST) return IsFolder(path);
-      return io::LocalIoError(path, "rename the temporary file to", error);
-    }
-    file.Renamed();
-    return SyncFolder(ParentOf(path));
+    return Replace(file, path);
+  }
+
+  arrow::Result<std::unique_ptr<WritableFile>> Create(const std::string& path) override {
+    return LocalWritableFile::Make(path);
   }
 
   arrow::Status PutIfAbsent(const std::string& path, std::string_view bytes) override {
@@ -226,11 +275,6 @@ class LocalStore : public ObjectStore {
   }
 
  private:
-  static arrow::Status IsFolder(const std::string& path) {
-    return MakeError(ErrorKind::kIo, {.path = path},
-                     JoinParts("Expected a file or nothing at this path, found a folder: ", path));
-  }
-
   const LocalStoreOptions options_;
 };
 

@@ -2,9 +2,35 @@
 #include "pennon/store.h"
 
 #include <cstring>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace pennon {
+namespace {
+
+/// Bytes kept until they are put.
+class KeptFile : public WritableFile {
+ public:
+  KeptFile(ObjectStore* store, std::string path) : store_(store), path_(std::move(path)) {}
+
+  arrow::Status Append(std::string_view bytes) override {
+    bytes_.append(bytes);
+    return arrow::Status::OK();
+  }
+  arrow::Status Commit() override { return store_->Put(path_, bytes_); }
+
+ private:
+  ObjectStore* store_;
+  std::string path_;
+  std::string bytes_;
+};
+
+}  // namespace
+
+arrow::Result<std::unique_ptr<WritableFile>> ObjectStore::Create(const std::string& path) {
+  return std::make_unique<KeptFile>(this, path);
+}
 
 arrow::Status ReadableFile::ReadScattered(uint64_t offset,
                                           std::span<const std::span<uint8_t>> parts) const {

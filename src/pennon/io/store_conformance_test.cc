@@ -107,6 +107,34 @@ TEST_P(StoreConformance, ReadScattered) {
   EXPECT_EQ(counter->Get().requests, 2u);
 }
 
+TEST_P(StoreConformance, CreateIsNothingBeforeCommit) {
+  const std::string path = root_ + "/d/f.bin";
+  {
+    auto left = store_->Create(path);
+    ASSERT_TRUE(left.ok()) << left.status();
+    ASSERT_TRUE((*left)->Append("never seen").ok());
+  }
+  EXPECT_EQ(KindOf(store_->Open(path).status()), ErrorKind::kNotFound);
+  auto file = store_->Create(path);
+  ASSERT_TRUE(file.ok()) << file.status();
+  std::string expected;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string piece(static_cast<size_t>(i % 97), static_cast<char>(i));
+    ASSERT_TRUE((*file)->Append(piece).ok());
+    expected += piece;
+  }
+  EXPECT_EQ(KindOf(store_->Open(path).status()), ErrorKind::kNotFound);
+  ASSERT_TRUE((*file)->Commit().ok());
+  file->reset();
+  EXPECT_EQ(ReadAll(*store_, path), expected);
+  auto again = store_->Create(path);
+  ASSERT_TRUE((*again)->Append("other").ok());
+  ASSERT_TRUE((*again)->Commit().ok());
+  again->reset();
+  EXPECT_EQ(ReadAll(*store_, path), "other");
+  EXPECT_EQ(store_->List(root_ + "/d")->size(), 1u);  // and no temporary file stays
+}
+
 TEST_P(StoreConformance, FileShorterThanKnownSize) {
   const std::string path = root_ + "/f";
   ASSERT_TRUE(store_->Put(path, "0123456789").ok());
