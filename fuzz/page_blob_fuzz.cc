@@ -1,0 +1,7 @@
+// Pages of blob columns (2.1, 2.2), both forms, whose values lie anywhere in the input: as
+// page_v20_fuzz.
+#include "page_input.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return pennon::fuzz::ReadPage({data, size}, pennon::fuzz::PageKind::kBlob);
+}
