@@ -26,6 +26,10 @@
 #include "pennon/schema/field_tree.h"
 #include "pennon/wire/column_metadata.h"
 
+// What is not allocated from the pool is bounded where AddressSanitizer watches, one by one.
+extern "C" __attribute__((visibility("default"))) const char* __asan_default_options();   // NOLINT
+extern "C" const char* __asan_default_options() { return "max_allocation_size_mb=256"; }  // NOLINT
+
 namespace pennon::file {
 namespace {
 
