@@ -1,8 +1,8 @@
 """Decode speed of each encoding, scans and takes: pennon and pylance on the same files, interleaved in one run.
 
-    python benchmarks/encodings.py [--rounds 5] [--only WORDS] [--one-core]
+    python benchmarks/encodings.py [--rounds 5] [--only WORDS] [--one-core] [--version 2.2]
 
-Files are written by pylance (2.2) once and kept. A row of the first table is a scan of a one-column table; MB are
+Files are written by pylance once and kept. A row of the first table is a scan of a one-column table; MB are
 those of the Arrow result, memcpy copies as many. A row of the second is a take of 1,000 random rows: with a warm
 handle, and with a new handle after the file left the page cache. The figures are medians, the ratio is the median
 of the ratios of the rounds: pylance / pennon, above 1: pennon is faster. --one-core pins the process to one core.
@@ -48,11 +48,11 @@ def ratio(times):
     return statistics.median(a / b for a, b in zip(times["pylance"], times["pennon"]))
 
 
-def prepare(name, array, hints, lance, encoding_cases):
-    uri = WORK / "".join(c if c.isalnum() else "_" for c in name)
+def prepare(name, array, hints, version, lance, encoding_cases):
+    uri = WORK / version / "".join(c if c.isalnum() else "_" for c in name)
     if not (uri / "_versions").exists():
         shutil.rmtree(uri, ignore_errors=True)
-        lance.write_dataset(encoding_cases.table(array, hints), str(uri), data_storage_version="2.2")
+        lance.write_dataset(encoding_cases.table(array, hints), str(uri), data_storage_version=version)
     return str(uri)
 
 
@@ -65,16 +65,18 @@ def forget(uri):
 
 
 def scan_row(name, uri, rounds, lance, pennon, numpy):
-    ours, theirs = pennon.dataset(uri), lance.dataset(uri)
-    times, results = interleave({"pylance": theirs.to_table, "pennon": ours.to_table}, rounds)
+    ours, theirs, mapped = pennon.dataset(uri), lance.dataset(uri), pennon.dataset(uri, memory_map=True)
+    calls = {"pylance": theirs.to_table, "pennon": ours.to_table, "mapped": mapped.to_table}
+    times, results = interleave(calls, rounds)
     size = results["pennon"].nbytes
     source = numpy.ones(size, numpy.uint8)
     copies, _ = interleave({"memcpy": source.copy}, rounds)
-    if not plain(results["pennon"]).equals(plain(results["pylance"])):
-        print(f"WRONG: {name}", file=sys.stderr)
+    for engine in ("pennon", "mapped"):
+        if not plain(results[engine]).equals(plain(results["pylance"])):
+            print(f"WRONG: {name}, {engine}", file=sys.stderr)
     speed = {key: size / 1e6 / statistics.median(value) for key, value in {**times, **copies}.items()}
-    print(f"| {name} | {size / 1e6:.1f} | {speed['pylance']:.0f} | {speed['pennon']:.0f} | {speed['memcpy']:.0f} "
-          f"| {ratio(times):.2f} |", flush=True)
+    print(f"| {name} | {size / 1e6:.1f} | {speed['pylance']:.0f} | {speed['pennon']:.0f} | {speed['mapped']:.0f} "
+          f"| {speed['memcpy']:.0f} | {ratio(times):.2f} |", flush=True)
     return ratio(times)
 
 
@@ -108,6 +110,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", default="", help="cases whose names contain this")
     parser.add_argument("--one-core", action="store_true")
+    parser.add_argument("--version", default="2.2", help="of the files: 2.0, 2.1 or 2.2")
     arguments = parser.parse_args()
     if arguments.one_core:
         os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[0]})
@@ -117,12 +120,12 @@ def main():
     import pennon
 
     WORK.mkdir(parents=True, exist_ok=True)
-    tables = [(name, prepare(name, array, hints, lance, encoding_cases))
+    tables = [(name, prepare(name, array, hints, arguments.version, lance, encoding_cases))
               for name, array, hints in encoding_cases.cases() if arguments.only in name]
     cores = len(os.sched_getaffinity(0))
     print(f"\n### Scans, {cores} core{'s' * (cores > 1)}\n")
-    print("| column | MB | pylance MB/s | pennon MB/s | memcpy MB/s | pylance / pennon |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    print("| column | MB | pylance MB/s | pennon MB/s | pennon, mapped | memcpy MB/s | pylance / pennon |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     scans = [scan_row(name, uri, arguments.rounds, lance, pennon, numpy) for name, uri in tables]
     print(f"\nmedian {statistics.median(scans):.2f}, least {min(scans):.2f}\n")
     print(f"### Takes of 1,000 random rows, {cores} core{'s' * (cores > 1)}\n")

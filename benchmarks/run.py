@@ -1,6 +1,7 @@
 """The benchmarks of docs/performance.md (`make bench`): pennon and pylance side by side, interleaved in one run.
 
-Extra arguments go to peers.py. The summary at the end gives what the project promises as ratios within a round:
+Without arguments: all of it, which is peers.py on W1 to W3, encodings.py on all cores and on one, and memory.py. With
+arguments: peers.py alone, which gets them. The summary at the end gives what the project promises as ratios within a round:
 pylance / pennon (above 1: pennon is faster), and pennon's scan at n overlays / its own scan without any.
 """
 
@@ -57,3 +58,6 @@ def summary(result):
 
 if __name__ == "__main__":
     summary(run(sys.argv[1:]))
+    if not sys.argv[1:]:
+        for script, *options in (["encodings.py"], ["encodings.py", "--one-core"], ["memory.py"]):
+            subprocess.run([sys.executable, str(HERE / script), *options], check=True)

@@ -32,9 +32,9 @@ using NodePtr = std::shared_ptr<const Node>;
 struct Node {
   NodeKind kind;
   std::shared_ptr<arrow::DataType> type;
-  std::vector<NodePtr> args;             ///< kCase: condition, value, …, value for the rest
-  int column = -1;                       ///< kColumn: index in the input schema
-  std::string name;                      ///< kColumn, kCall
+  std::vector<NodePtr> args;  ///< kCase: condition, value, …, value for the rest
+  int column = -1;   ///< kColumn: index in the input schema; call of struct_field: the child
+  std::string name;  ///< kColumn, kCall
   std::shared_ptr<arrow::Scalar> value;  ///< kLiteral
   CompareOp op = CompareOp::kEqual;      ///< kCompare
   std::shared_ptr<arrow::Array> values;  ///< kIn: of the type of args[0]
