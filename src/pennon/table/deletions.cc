@@ -30,7 +30,9 @@ arrow::Result<Bitmap> ParseArrowDeletions(const std::shared_ptr<arrow::Buffer>& 
   const auto fail = [&path](const arrow::Status& status) {
     return Corrupt(path, "Cannot read the Arrow deletion file (", status.message(), "): ", path);
   };
-  arrow::CappedMemoryPool pool(arrow::default_memory_pool(),
+  // The limit is for what the cap's own pool gave out, so that pool is not that of the process.
+  arrow::ProxyMemoryPool own(arrow::default_memory_pool());
+  arrow::CappedMemoryPool pool(&own,
                                MostBytes(static_cast<uint64_t>(bytes->size()), physical_rows));
   auto options = arrow::ipc::IpcReadOptions::Defaults();
   options.memory_pool = &pool;
