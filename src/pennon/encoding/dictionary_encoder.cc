@@ -43,7 +43,7 @@ bool SampleRepeats(const LeafValues& values, const Keys& keys, uint64_t limit) {
       ++sampled;
     }
   }
-  if (sampled == 0) return true;
+  if (sampled < kMinSample) return true;  // the others are null
   const double share = static_cast<double>(distinct.first().size()) / static_cast<double>(sampled);
   return share < kTooDistinct && share * static_cast<double>(values.length - values.null_count) <=
                                      static_cast<double>(limit);
@@ -88,13 +88,17 @@ arrow::Result<std::optional<DictionaryValues>> TryKeys(const LeafValues& values,
   out.indexes.validity = values.validity;
   out.indexes.data = std::move(buffer);
   const LeafValues items = TakeItems(values, distinct.first());
-  if (static_cast<double>(values.length * sizeof(uint32_t) + PlainBytes(items)) >
-      hints.dictionary_size_ratio * static_cast<double>(PlainBytes(values))) {
+  // One item among nulls takes no bits of indexes, once these are packed.
+  const bool packs_to_nothing = items.length == 1 && values.null_count > 0;
+  if (!packs_to_nothing &&
+      static_cast<double>(values.length * sizeof(uint32_t) + PlainBytes(items)) >
+          hints.dictionary_size_ratio * static_cast<double>(PlainBytes(values))) {
     return std::nullopt;
   }
   ARROW_ASSIGN_OR_RAISE(out.dictionary, EncodeDictionaryItems(items, options));
-  // Words may be as small by themselves, and then are quicker to read.
-  if (values.type.kind == LeafKind::kFixed && values.type.bits_per_item == 64 &&
+  // Words may be as small by themselves, and then are quicker to read; not if they stay unpacked.
+  if (hints.compression != CompressionHint::kNone && values.type.kind == LeafKind::kFixed &&
+      values.type.bits_per_item == 64 &&
       static_cast<double>(FixedChunkBytes(out.indexes)) +
               static_cast<double>(out.dictionary.items->size()) >
           0.95 * static_cast<double>(FixedChunkBytes(values))) {

@@ -94,5 +94,17 @@ TEST(DictionaryEncoderTest, WordsBecomeIndexesWhereThatIsSmaller) {
   EXPECT_FALSE(Try(*Numbers(5000, 50, 1), {.minor = 2}));
 }
 
+TEST(DictionaryEncoderTest, OneValueAmongNullsIsAnItem) {
+  for (const std::string value : {"", "a word"}) {
+    arrow::StringBuilder builder;
+    ASSERT_TRUE(builder.AppendNulls(2500).ok());
+    ASSERT_TRUE(builder.Append(value).ok());
+    ASSERT_TRUE(builder.AppendNulls(2499).ok());
+    const auto coded = Try(*builder.Finish().ValueOrDie(), {.minor = 1});
+    ASSERT_TRUE(coded.has_value()) << value;
+    EXPECT_EQ(coded->dictionary.num_items, 1u);
+  }
+}
+
 }  // namespace
 }  // namespace pennon::encoding

@@ -14,33 +14,21 @@
 #include "pennon/encoding/dictionary_encoder.h"
 #include "pennon/encoding/leaf_values.h"
 #include "pennon/encoding/mini_block_writer.h"
-#include "pennon/encoding/variable.h"
 #include "pennon/error.h"
 #include "pennon/wire/page_layout_writer.h"
 
 namespace pennon::encoding {
 namespace {
 
+// The items as those of a dictionary that the writer makes; bits as they are.
 arrow::Result<EncodedDictionary> EncodeItems(const LeafType& type, const arrow::ArrayData& items,
-                                             arrow::MemoryPool* pool) {
+                                             const PageOptions& options, arrow::MemoryPool* pool) {
   ARROW_ASSIGN_OR_RAISE(const LeafValues values, LeafValues::Make(type, items, pool));
-  EncodedDictionary out;
-  out.num_items = values.length;
-  if (type.kind == LeafKind::kFixed) {
-    out.encoding = wire::WriteFlat(type.bits_per_item);
-    out.items = values.data;
-    return out;
+  if (type.is_boolean()) {
+    return EncodedDictionary{
+        .encoding = wire::WriteFlat(1), .num_items = values.length, .items = values.data};
   }
-  out.encoding = wire::WriteVariable(static_cast<uint64_t>(type.offset_bits));
-  std::vector<uint8_t> block;
-  const auto length = static_cast<int64_t>(values.length);
-  ARROW_RETURN_NOT_OK(type.offset_bits == 32
-                          ? EncodeVariableBlock(values.offsets_as<int32_t>(), values.data->data(),
-                                                length, 32, &block)
-                          : EncodeVariableBlock(values.offsets_as<int64_t>(), values.data->data(),
-                                                length, 64, &block));
-  out.items = arrow::Buffer::FromVector(std::move(block));
-  return out;
+  return EncodeDictionaryItems(values, options);
 }
 
 // Calls `visit` with index and slot of every valid slot.
@@ -126,7 +114,7 @@ arrow::Result<std::optional<EncodedPage>> EncodeDictionaryPage(const ShreddedRow
       LeafValues::Make(index_type, *rows.values, rows.validity, rows.null_count, pool));
   if (indexes.all_null()) return EncodeAllNull(rows.nesting, options.minor);
   ARROW_ASSIGN_OR_RAISE(const EncodedDictionary dictionary,
-                        EncodeItems(item_type, *rows.values->dictionary, pool));
+                        EncodeItems(item_type, *rows.values->dictionary, options, pool));
   PageOptions plain = options;
   plain.hints = {};
   return EncodeMiniBlock(

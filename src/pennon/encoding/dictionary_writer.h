@@ -1,8 +1,7 @@
 // Writes the pages of Arrow dictionary columns of 2.1 and 2.2: a mini-block page of indexes as wide
 // as the dictionary's keys, and the items in block form.
 //
-//   strings       Variable in block form (variable.h)
-//   fixed width   the plain values
+// The items are as those of a dictionary that the writer makes: dictionary_encoder.h.
 //
 // Source: docs/format-notes.md, "Dictionary". Stateless, thread-safe.
 #pragma once

@@ -165,6 +165,26 @@ arrow::Status TakeVariable(const arrow::ArrayData& values, LeafValues* out,
 
 }  // namespace
 
+size_t LeafValues::FirstNullLayer() const {
+  // Whether child `i` of list layer `layer` and all that it stands in are valid.
+  const auto is_child_valid = [&](size_t layer, uint64_t i) {
+    for (size_t k = layer + 1; k-- > 0; i /= type.dimensions[k]) {
+      const auto& bits = item_validity[k];
+      if (bits != nullptr && (bits->data()[i / 8] >> (i % 8) & 1) == 0) return false;
+    }
+    return is_valid(i);
+  };
+  uint64_t children = length;
+  for (size_t layer = 0; layer < type.dimensions.size(); ++layer) {
+    children *= type.dimensions[layer];
+    if (item_validity[layer] == nullptr) continue;
+    uint64_t i = 0;
+    while (i < children && !is_child_valid(layer, i)) ++i;
+    if (i == children) return layer;
+  }
+  return type.dimensions.size();
+}
+
 arrow::Result<LeafValues> LeafValues::Make(const LeafType& type, const arrow::ArrayData& values,
                                            arrow::MemoryPool* pool) {
   if (type.kind == LeafKind::kNull) {

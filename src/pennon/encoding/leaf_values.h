@@ -61,6 +61,10 @@ struct LeafValues {
             static_cast<size_t>(value_start(i + 1) - start)};
   }
 
+  /// The first list layer whose children, below values that are valid, are all null; the number of
+  /// layers if there is none such. What is below it says nothing.
+  size_t FirstNullLayer() const;
+
   /// Takes `values`, an array of `type` with a length above 0.
   static arrow::Result<LeafValues> Make(const LeafType& type, const arrow::ArrayData& values,
                                         arrow::MemoryPool* pool);

@@ -36,6 +36,8 @@ uint64_t LargestValue(const LeafValues& values) {
 }
 
 bool IsMiniBlock(const LeafValues& values, const PageOptions& options) {
+  // Only records have a form of lists without items.
+  if (values.FirstNullLayer() < values.type.dimensions.size()) return false;
   // Bits cannot be zipped: booleans, and lists of them, are mini-block at any size.
   if (values.type.kind == LeafKind::kFixed && values.type.bits_per_item == 1) return true;
   if (options.hints.layout == LayoutHint::kFullZip) return false;
@@ -44,11 +46,17 @@ bool IsMiniBlock(const LeafValues& values, const PageOptions& options) {
   return largest < (options.minor < 2 ? kLargestInChunk21 : kLargestInChunk22);
 }
 
-// With levels a scalar page keeps 2 bytes an entry for each: more than small values bit-packed
-// take.
-bool ScalarPays(const LeafValues& values, const PageNesting& nesting) {
-  if (nesting.repetition.empty() && nesting.definition.empty()) return true;
-  return values.type.kind == LeafKind::kVariable || values.type.bits_per_item > 64;
+bool HasLevels(const PageNesting& nesting) {
+  return !nesting.repetition.empty() || !nesting.definition.empty();
+}
+
+// With levels a scalar page keeps 2 bytes an entry for each: more than words of 8 to 64 bits take,
+// packed or in runs, unless they are to be zipped.
+bool ScalarPays(const LeafValues& values, const PageNesting& nesting, const EncodingHints& hints) {
+  const uint64_t bits = values.type.bits_per_item;
+  const bool is_packed = bits <= 8 || bits == 16 || bits == 32 || bits == 64;
+  return !HasLevels(nesting) || values.type.kind == LeafKind::kVariable || !is_packed ||
+         hints.layout == LayoutHint::kFullZip;
 }
 
 PageNesting FlatNesting(const LeafValues& values) {
@@ -81,7 +89,7 @@ arrow::Result<EncodedPage> Zip(const LeafValues& values, const PageNesting& nest
     ARROW_ASSIGN_OR_RAISE(const EncodedRecords records, EncodeRecords(bytes, options, pool));
     return EncodeFullZip(nesting, records, pool);
   }
-  if (values.type.is_boolean()) {
+  if (values.type.is_boolean() && values.FirstNullLayer() == values.type.dimensions.size()) {
     return Unsupported(
         "",
         "Lists of booleans of this size, or with that many nulls around them, do not fit the "
@@ -99,11 +107,15 @@ arrow::Result<std::optional<EncodedPage>> EncodeNestedPage(const LeafValues& val
                                                            const PageOptions& options,
                                                            arrow::MemoryPool* pool) {
   if (values.all_null()) return EncodeAllNull(nesting, options.minor);
-  if (options.minor >= 2 && ScalarPays(values, nesting) && IsConstant(values)) {
-    return EncodeScalar(nesting, values);
-  }
+  const bool is_scalar =
+      options.minor >= 2 && ScalarPays(values, nesting, options.hints) && IsConstant(values);
+  if (is_scalar && !HasLevels(nesting)) return EncodeScalar(nesting, values);
+  // A dictionary of one item packs the levels, which a scalar page does not; without packing it
+  // keeps its indexes, too.
   ARROW_ASSIGN_OR_RAISE(const std::optional<DictionaryValues> coded,
                         TryDictionary(values, options, pool));
+  if (is_scalar && (!coded || options.hints.compression == CompressionHint::kNone))
+    return EncodeScalar(nesting, values);
   if (coded || IsMiniBlock(values, options)) {
     const LeafValues& stored = coded ? coded->indexes : values;
     ARROW_ASSIGN_OR_RAISE(auto page, EncodeMiniBlock(

@@ -31,22 +31,21 @@ struct ItemBits {
   uint64_t bytes() const { return (run + 7) / 8; }
 };
 
-std::vector<ItemBits> StoredItemBits(const LeafValues& values) {
+std::vector<ItemBits> StoredItemBits(const LeafValues& values, size_t layers) {
   std::vector<ItemBits> out;
   uint64_t run = 1;
-  for (size_t k = 0; k < values.type.dimensions.size(); ++k) {
+  for (size_t k = 0; k < layers; ++k) {
     run *= values.type.dimensions[k];
     if (values.item_validity[k] != nullptr) out.push_back({values.item_validity[k]->data(), run});
   }
   return out;
 }
 
-// The values with the validity of their items before each.
+// The values, of `value_bytes` each, with the validity of their items before each.
 arrow::Result<BufferPtr> JoinItemBits(const LeafValues& values,
                                       const std::vector<ItemBits>& item_bits, uint64_t record_bytes,
-                                      arrow::MemoryPool* pool) {
+                                      uint64_t value_bytes, arrow::MemoryPool* pool) {
   if (item_bits.empty()) return values.data;
-  const uint64_t value_bytes = values.type.bits_per_slot() / 8;
   ARROW_ASSIGN_OR_RAISE(
       std::unique_ptr<arrow::Buffer> out,
       arrow::AllocateBuffer(static_cast<int64_t>(values.length * record_bytes), pool));
@@ -58,7 +57,7 @@ arrow::Result<BufferPtr> JoinItemBits(const LeafValues& values,
                                   static_cast<int64_t>(items.run), at, 0);
       at += items.bytes();
     }
-    std::memcpy(at, values.data->data() + i * value_bytes, value_bytes);
+    if (value_bytes > 0) std::memcpy(at, values.data->data() + i * value_bytes, value_bytes);
     at += value_bytes;
   }
   return BufferPtr(std::move(out));
@@ -67,20 +66,26 @@ arrow::Result<BufferPtr> JoinItemBits(const LeafValues& values,
 arrow::Result<EncodedRecords> EncodeFixedRecords(const LeafValues& values,
                                                  arrow::MemoryPool* pool) {
   EncodedRecords out;
-  const std::vector<ItemBits> item_bits = StoredItemBits(values);
-  uint64_t record_bytes = values.type.bits_per_slot() / 8;
+  // Items, or inner lists, that are all null leave nothing but their validity.
+  const size_t dimensions = values.type.dimensions.size();
+  const size_t null_layer = values.FirstNullLayer();
+  const size_t layers = std::min(dimensions, null_layer + 1);
+  const std::vector<ItemBits> item_bits = StoredItemBits(values, layers);
+  const uint64_t value_bytes = null_layer < dimensions ? 0 : values.type.bits_per_slot() / 8;
+  uint64_t record_bytes = value_bytes;
   for (const ItemBits& items : item_bits) record_bytes += items.bytes();
   if (record_bytes > UINT32_MAX / 8) {
     return Unsupported(
         "", "The format holds values of up to 512 MiB, bytes of one value: ", record_bytes);
   }
   out.bits_per_value = static_cast<uint32_t>(record_bytes * 8);
-  out.encoding = wire::WriteFlat(values.type.bits_per_item);
-  for (size_t k = values.type.dimensions.size(); k-- > 0;) {
+  out.encoding = null_layer < dimensions ? wire::WriteNullConstant()
+                                         : wire::WriteFlat(values.type.bits_per_item);
+  for (size_t k = layers; k-- > 0;) {
     out.encoding = wire::WriteFixedSizeList(values.type.dimensions[k],
                                             values.item_validity[k] != nullptr, out.encoding);
   }
-  ARROW_ASSIGN_OR_RAISE(out.data, JoinItemBits(values, item_bits, record_bytes, pool));
+  ARROW_ASSIGN_OR_RAISE(out.data, JoinItemBits(values, item_bits, record_bytes, value_bytes, pool));
   return out;
 }
 

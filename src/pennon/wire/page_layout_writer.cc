@@ -9,6 +9,7 @@ namespace {
 enum : uint32_t {
   kFlat = 1,
   kVariable = 2,
+  kConstantValue = 3,
   kOutOfLineBitpacking = 4,
   kInlineBitpacking = 5,
   kFsst = 6,
@@ -113,6 +114,8 @@ std::string WriteFixedSizeList(uint64_t items, bool has_validity, std::string_vi
   if (has_validity) writer.add_bool(3, true);
   return Wrap(kFixedSizeList, body);
 }
+
+std::string WriteNullConstant() { return Wrap(kConstantValue, {}); }
 
 std::string WritePackedStruct(const std::vector<uint64_t>& bits_per_value) {
   std::string body;

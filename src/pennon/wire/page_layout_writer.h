@@ -30,6 +30,8 @@ std::string WriteGeneral(uint64_t scheme, int level, std::string_view values);
 std::string WriteFsst(std::string_view symbol_table, std::string_view values);
 /// Writes a CompressiveEncoding of lists of `items` values each, encoded as `values` says.
 std::string WriteFixedSizeList(uint64_t items, bool has_validity, std::string_view values);
+/// Constant without a value: all null.
+std::string WriteNullConstant();
 /// Writes a CompressiveEncoding of rows of plain values, each of as many bits as `bits_per_value`
 /// says.
 std::string WritePackedStruct(const std::vector<uint64_t>& bits_per_value);

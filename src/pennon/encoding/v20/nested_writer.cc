@@ -61,6 +61,11 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> WithNullItem(const arrow::Array
                                                               uint64_t* null_index,
                                                               arrow::MemoryPool* pool) {
   const std::shared_ptr<arrow::ArrayData>& items = values.dictionary;
+  if (values.GetNullCount() == values.length) {  // no index names an item
+    *null_index = 0;
+    ARROW_ASSIGN_OR_RAISE(const auto null, arrow::MakeArrayOfNull(items->type, 1, pool));
+    return null->data();
+  }
   for (int64_t i = 0; i < items->length && items->GetNullCount() > 0; ++i) {
     if (items->IsValid(i)) continue;
     *null_index = static_cast<uint64_t>(i);

@@ -22,9 +22,12 @@ uint32_t AddBuffer(std::shared_ptr<arrow::Buffer> buffer, EncodedPage* page) {
   return static_cast<uint32_t>(page->buffers.size() - 1);
 }
 
-// Levels from the outside in, then the items: validity comes before what it is about.
+// Levels from the outside in, then the items: validity comes before what it is about. Items or
+// inner lists that are all null are not stored.
 ArrayEncoding EncodeFixed(const LeafValues& values, EncodedPage* page) {
-  const size_t levels = values.type.dimensions.size() + 1;
+  const size_t null_layer = values.FirstNullLayer();
+  const bool stores_items = null_layer == values.type.dimensions.size();
+  const size_t levels = null_layer + 1;
   std::vector<ArrayEncoding> validity(levels);
   std::vector<bool> has_nulls(levels);
   for (size_t j = 0; j < levels; ++j) {
@@ -32,7 +35,12 @@ ArrayEncoding EncodeFixed(const LeafValues& values, EncodedPage* page) {
     has_nulls[j] = bitmap != nullptr;
     if (has_nulls[j]) validity[j] = wire::MakeFlat(1, AddBuffer(bitmap, page));
   }
-  ArrayEncoding node = wire::MakeFlat(values.type.bits_per_item, AddBuffer(values.data, page));
+  ArrayEncoding node;
+  if (stores_items) {
+    node = wire::MakeFlat(values.type.bits_per_item, AddBuffer(values.data, page));
+  } else {
+    node = wire::MakeFixedSizeList(values.type.dimensions[null_layer], wire::MakeAllNulls());
+  }
   for (size_t j = levels; j-- > 0;) {
     node = has_nulls[j] ? wire::MakeSomeNulls(std::move(validity[j]), std::move(node))
                         : wire::MakeNoNulls(std::move(node));
