@@ -8,8 +8,9 @@
 //
 // the number of the field, that of its first column in the file (or all of its columns, with
 // commas; -1 for one that is to be taken as missing), slots of the result (or `all` for all rows),
-// ranges. The result of line i goes to OUT.<i>, an Arrow IPC file; stdout gets a line `i ok` or `i
-// KIND message`. At the end stdout gets a line `requests N bytes N`.
+// ranges. `*` for FIELD means all fields, whose columns follow each other from COLUMNS on. The
+// result of line i goes to OUT.<i>, an Arrow IPC file; stdout gets a line `i ok` or `i KIND
+// message`. At the end stdout gets a line `requests N bytes N`.
 #include <cstdint>
 #include <iostream>
 #include <sstream>
@@ -33,7 +34,7 @@
 namespace {
 
 struct Job {
-  size_t field = 0;
+  std::string field;
   std::string columns;
   std::string length;
   std::vector<pennon::file::RowRange> ranges;
@@ -79,28 +80,48 @@ arrow::Status CheckNulls(const arrow::ArrayData& data) {
   return arrow::Status::OK();
 }
 
-arrow::Status RunJob(const pennon::file::FileReader& reader, const arrow::Schema& schema, Job job,
-                     const std::string& out) {
-  const auto& arrow_field = schema.field(static_cast<int>(job.field));
-  ARROW_ASSIGN_OR_RAISE(
-      const auto converted,
-      pennon::schema::FromArrow(*arrow::schema({arrow_field}), static_cast<int32_t>(job.field)));
+// Reads a field of `schema` and takes its columns off the front of `columns`.
+arrow::Result<std::shared_ptr<arrow::Array>> ReadField(const pennon::file::FileReader& reader,
+                                                       const arrow::Schema& schema, int index,
+                                                       const Job& job, std::string* columns) {
+  ARROW_ASSIGN_OR_RAISE(const auto converted,
+                        pennon::schema::FromArrow(*arrow::schema({schema.field(index)}), index));
   const pennon::Field& field = converted.fields[0];
-  const std::vector<int> columns =
-      ColumnsOf(job.columns, pennon::file::ColumnOwners(field, reader.version()).size());
+  const std::vector<int> own =
+      ColumnsOf(*columns, pennon::file::ColumnOwners(field, reader.version()).size());
+  *columns = std::to_string(own.back() + 1);
+  std::vector<pennon::file::RowRange> ranges = job.ranges;
   uint64_t length = 0;
   if (job.length == "all") {
-    ARROW_ASSIGN_OR_RAISE(length, reader.Rows(field, columns));
-    job.ranges = {{.first = 0, .count = length, .out = 0}};
+    ARROW_ASSIGN_OR_RAISE(length, reader.Rows(field, own));
+    ranges = {{.first = 0, .count = length, .out = 0}};
   } else {
     length = std::stoull(job.length);
   }
-  ARROW_ASSIGN_OR_RAISE(auto data, reader.Read(field, columns, job.ranges, length));
-  const auto array = arrow::MakeArray(data);
+  ARROW_ASSIGN_OR_RAISE(auto data, reader.Read(field, own, ranges, length));
+  auto array = arrow::MakeArray(data);
   ARROW_RETURN_NOT_OK(array->ValidateFull());
   ARROW_RETURN_NOT_OK(CheckNulls(*data));
-  const auto batch_schema = arrow::schema({arrow::field(field.name, field.type)});
-  const auto batch = arrow::RecordBatch::Make(batch_schema, array->length(), {array});
+  return array;
+}
+
+arrow::Status RunJob(const pennon::file::FileReader& reader, const arrow::Schema& schema, Job job,
+                     const std::string& out) {
+  const bool every = job.field == "*";
+  const int first = every ? 0 : std::stoi(job.field);
+  const int last = every ? schema.num_fields() : first + 1;
+  arrow::ArrayVector arrays;
+  arrow::FieldVector fields;
+  for (int i = first; i < last; ++i) {
+    auto array = ReadField(reader, schema, i, job, &job.columns);
+    if (!array.ok()) return array.status().WithMessage("field ", i, ": ", array.status().message());
+    arrays.push_back(*array);
+    fields.push_back(arrow::field(schema.field(i)->name(), arrays.back()->type()));
+    if (arrays.back()->length() != arrays[0]->length())
+      return arrow::Status::Invalid("field ", i, " has another length");
+  }
+  const auto batch_schema = arrow::schema(fields);
+  const auto batch = arrow::RecordBatch::Make(batch_schema, arrays[0]->length(), arrays);
   ARROW_ASSIGN_OR_RAISE(auto stream, arrow::io::FileOutputStream::Open(out));
   ARROW_ASSIGN_OR_RAISE(auto writer, arrow::ipc::MakeFileWriter(stream, batch_schema));
   ARROW_RETURN_NOT_OK(writer->WriteRecordBatch(*batch));

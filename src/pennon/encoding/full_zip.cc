@@ -212,6 +212,8 @@ arrow::Status LayOutList(const wire::CompressiveEncoding& encoding, const LeafTy
       facts->item_offset += (run + 7) / 8;
     }
     inner = &inner->children[0];
+    // All children of this layer are null, lists or items; what is below them is not stored.
+    if (inner->kind == CompressionKind::kConstant) break;
   }
   if (inner->kind == CompressionKind::kConstant) {
     if (inner->value || facts->validity.empty())

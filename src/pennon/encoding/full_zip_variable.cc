@@ -224,7 +224,8 @@ class VariableRead : public PageRead {
       std::memcpy(&length, records.data(), facts_.length_bytes);
       records = records.subspan(facts_.length_bytes);
       if (records.size() < length) return TooShort();
-      values[i] = records.first(length);
+      // No bytes are the value of a null below others, whose level stands elsewhere.
+      if (length > 0) values[i] = records.first(length);
       records = records.subspan(length);
     }
     if (!records.empty())

@@ -435,6 +435,20 @@ TEST(NestedFullZipTest, ReadsStringsOfLists) {
   ExpectCorrupt(Read(page, layout, {{0, 3}}), "past the end");
 }
 
+TEST(NestedFullZipTest, ReadsListsWhoseInnerListsAreAllNull) {
+  TestPage page{.type = arrow::fixed_size_list(arrow::fixed_size_list(arrow::int16(), 3), 2),
+                .length = 3};
+  // Control word and validity of the inner lists; of the items nothing is stored.
+  page.buffers = {{0, 0, 2, 0, 0, 0}};
+  auto layout = FullZip({kItem, kItem}, 0, 2);
+  layout.bits = 8;
+  layout.values = Wrap(CompressionKind::kFixedSizeList, {{.kind = CompressionKind::kConstant}});
+  layout.values.items_per_value = 2;
+  layout.values.has_validity = true;
+  Expect(Read(page, layout, {{0, 3}}), {}, {0, 2, 0}, 3, page.type,
+         "[[null, null], [null, null], [null, null]]");
+}
+
 TEST(NestedFullZipTest, RefusesWrongPages) {
   const auto layout = FullZip({kItem, kList}, 1, 2);
   const auto with = [&](size_t buffer, size_t at, uint8_t byte, const Rows& rows) {

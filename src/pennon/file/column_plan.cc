@@ -174,11 +174,14 @@ class Planner {
       AddPlan(ColumnForm::kStructHeader, field, std::move(layers));
       return arrow::Status::OK();
     }
-    if (layers.size() > 1) {
-      return Refuse(layers.back(), type,
-                    "Storage versions 2.1 and 2.2 hold structs without fields at top level only");
+    for (NestingLayer& layer : layers) {
+      if (layer.kind != NestingKind::kItem) {
+        return Refuse(layers.back(), type,
+                      "Storage versions 2.1 and 2.2 hold structs without fields at top level and "
+                      "in structs only");
+      }
+      layer.nullable = false;  // their pages have no place for nulls, not even those above
     }
-    layers.back().nullable = false;  // they have no place for nulls
     AddPlan(ColumnForm::kEmptyStruct, field, std::move(layers));
     return arrow::Status::OK();
   }

@@ -32,6 +32,23 @@ struct PendingPage {
   uint64_t values = 0;
 };
 
+/// A page of structs without fields below others: it states one layer, whatever stands above, and
+/// all is valid.
+class ValidPage : public encoding::NestedPageRead {
+ public:
+  explicit ValidPage(uint64_t rows) : rows_(rows) {}
+  arrow::Result<std::span<io::RangeRead>> Next() override { return std::span<io::RangeRead>(); }
+  arrow::Result<encoding::PageLevels> ReadLevels() override {
+    return encoding::PageLevels{.entries = rows_, .values = rows_};
+  }
+  arrow::Status ReadValues(uint64_t, encoding::ColumnOutput*) override {
+    return arrow::Status::OK();
+  }
+
+ private:
+  uint64_t rows_;
+};
+
 /// One column below the field.
 struct Leaf {
   const Field* field;
@@ -165,6 +182,10 @@ class PageReads {
   struct Unit {
     Leaf* leaf;
     const Column::PagePlan* page;
+
+    bool is_valid_page() const {
+      return leaf->layers[0].never_null && page->decoder->layers().size() < leaf->layers.size();
+    }
   };
 
   arrow::Status At(const Leaf& leaf, const arrow::Status& status) const {
@@ -201,6 +222,10 @@ class PageReads {
     for (const Unit& unit : units) most = unit.leaf->type.is_blob ? kMostBlobRounds : most;
     std::vector<std::unique_ptr<encoding::NestedPageRead>> reads;
     for (const Unit& unit : units) {
+      if (unit.is_valid_page()) {
+        reads.push_back(std::make_unique<ValidPage>(unit.page->count));
+        continue;
+      }
       auto read = unit.page->decoder->StartNested(unit.leaf->plan.RowsOf(*unit.page));
       if (!read.ok()) return At(*unit.leaf, read.status());
       reads.push_back(*std::move(read));
@@ -219,8 +244,10 @@ class PageReads {
     Leaf& leaf = *unit.leaf;
     ARROW_ASSIGN_OR_RAISE(encoding::PageLevels levels, page.read->ReadLevels());
     page.values = levels.values;
-    ARROW_RETURN_NOT_OK(leaf.nesting->AppendPage(std::move(levels), unit.page->decoder->layers(),
-                                                 unit.page->count));
+    const std::vector<wire::LayerKind> valid(leaf.layers.size(), wire::LayerKind::kAllValidItem);
+    ARROW_RETURN_NOT_OK(leaf.nesting->AppendPage(
+        std::move(levels), unit.is_valid_page() ? valid : unit.page->decoder->layers(),
+        unit.page->count));
     if (leaf.nesting->has_list()) {
       leaf.pending.push_back(std::move(page));
       return arrow::Status::OK();

@@ -8,15 +8,22 @@
 #include <vector>
 
 #include <arrow/array/array_base.h>
+#include <arrow/array/array_dict.h>
+#include <arrow/array/array_nested.h>
+#include <arrow/array/builder_binary.h>
+#include <arrow/array/builder_primitive.h>
 #include <arrow/array/util.h>
 #include <arrow/buffer.h>
+#include <arrow/json/from_string.h>
 #include <arrow/memory_pool.h>
 #include <arrow/type.h>
 #include <arrow/util/bit_util.h>
+#include <arrow/util/key_value_metadata.h>
 #include <gtest/gtest.h>
 
 #include "pennon/file/reader.h"
 #include "pennon/file/writer.h"
+#include "pennon/schema/field_tree.h"
 #include "pennon/schema/logical_type.h"
 #include "pennon/store.h"
 
@@ -274,6 +281,91 @@ std::vector<Case> HintedCases() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Hinted, RoundTripTest, ::testing::ValuesIn(HintedCases()));
+
+// Writes `json` as a column and reads it whole and from row 1 on.
+void ExpectReadsBack(const std::shared_ptr<arrow::Field>& column, const std::string& json,
+                     uint16_t minor) {
+  const auto fields = schema::FromArrow(*arrow::schema({column})).ValueOrDie().fields;
+  const auto values = *arrow::json::ArrayFromJSONString(column->type(), json);
+  auto writer = FileWriter::Make(fields, {2, minor}).ValueOrDie();
+  const arrow::Status appended = writer->Append(0, *values);
+  ASSERT_TRUE(appended.ok()) << appended.ToString();
+  auto store = MakeMemoryStore();
+  const WrittenFile written = writer->Finish().ValueOrDie();
+  ASSERT_TRUE(store->Put("/f.lance", written.bytes).ok());
+  const auto reader =
+      FileReader::Open(store->Open("/f.lance").ValueOrDie(), arrow::default_memory_pool())
+          .ValueOrDie();
+  const auto length = static_cast<uint64_t>(values->length());
+  for (uint64_t first : {0, 1}) {
+    const RowRange range{first, length - first, 0};
+    auto read =
+        reader->Read(fields[0], written.column_indices, std::span(&range, 1), length - first);
+    ASSERT_TRUE(read.ok()) << read.status().ToString();
+    const auto got = arrow::MakeArray(*read);
+    EXPECT_TRUE(got->Equals(values->Slice(static_cast<int64_t>(first)))) << got->ToString();
+  }
+}
+
+TEST(NestedRoundTripTest, StructsWithoutFieldsStandBelowOthers) {
+  const auto empty = arrow::struct_(arrow::FieldVector{});
+  const auto both = arrow::struct_({arrow::field("e", empty), arrow::field("x", arrow::int32())});
+  for (uint16_t minor : {1, 2}) {
+    ExpectReadsBack(arrow::field("c", arrow::struct_({arrow::field("e", empty)})),
+                    R"([{"e": {}}, {"e": {}}, {"e": {}}])", minor);
+    ExpectReadsBack(arrow::field("c", arrow::struct_({arrow::field("s", both)})),
+                    R"([{"s": {"e": {}, "x": 1}}, {"s": {"e": {}, "x": null}}])", minor);
+  }
+}
+
+TEST(NestedRoundTripTest, NullPackedStructsWithStringsStandBelowOthers) {
+  const auto packed = arrow::field(
+      "p", arrow::struct_({arrow::field("a", arrow::utf8()), arrow::field("b", arrow::int8())}),
+      true, arrow::key_value_metadata({"packed"}, {"true"}));
+  const std::string row = R"({"a": "text", "b": 1})";
+  ExpectReadsBack(arrow::field("c", arrow::struct_({packed})),
+                  R"([{"p": )" + row + R"(}, {"p": null}, null, {"p": )" + row + "}]", 2);
+  ExpectReadsBack(arrow::field("c", arrow::list(packed)),
+                  "[[" + row + ", null], [], null, [null], [" + row + "]]", 2);
+}
+
+// Bytes of the file of a column.
+size_t FileBytes(const arrow::Array& values, uint16_t minor) {
+  auto writer = FileWriter::Make({MakeField(values.type(), 0, {})}, {2, minor}).ValueOrDie();
+  EXPECT_TRUE(writer->Append(0, values).ok());
+  return writer->Finish().ValueOrDie().bytes.size();
+}
+
+TEST(NestedRoundTripTest, ListsWithoutAnyItemAreSmall) {
+  const auto pair = arrow::fixed_size_list(arrow::int16(), 2);
+  const auto pairs = arrow::fixed_size_list(pair, 2);
+  const auto bits = arrow::fixed_size_list(arrow::boolean(), 3);
+  for (uint16_t minor : {0, 1, 2}) {
+    ExpectReadsBack(arrow::field("c", pair), "[[null, null], null, [null, null]]", minor);
+    ExpectReadsBack(arrow::field("c", bits), "[[null, null, null], null]", minor);
+    ExpectReadsBack(arrow::field("c", pairs), "[[null, null], null, [null, null]]", minor);
+    ExpectReadsBack(arrow::field("c", pairs), "[[null, [null, null]], null, [[null, null], null]]",
+                    minor);
+    ExpectReadsBack(arrow::field("c", pairs), "[[null, [null, 1]], [null, null]]", minor);
+    const auto items = arrow::MakeArrayOfNull(arrow::int64(), 4000).ValueOrDie();
+    const auto lists = arrow::FixedSizeListArray::FromArrays(items, 4).ValueOrDie();
+    EXPECT_LT(FileBytes(*lists, minor), 2000u);
+  }
+}
+
+TEST(NestedRoundTripTest, ItemsOfDictionariesAreCompressed) {
+  arrow::StringBuilder builder;
+  arrow::Int16Builder indexes;
+  for (int16_t i = 0; i < 3000; ++i) {
+    ASSERT_TRUE(builder.Append("a somewhat long item, number " + std::to_string(i)).ok());
+    ASSERT_TRUE(indexes.Append(i).ok());
+  }
+  const auto items = builder.Finish().ValueOrDie();
+  const arrow::DictionaryArray array(arrow::dictionary(arrow::int16(), arrow::utf8()),
+                                     indexes.Finish().ValueOrDie(), items);
+  EXPECT_GT(FileBytes(array, 1), 100'000u);
+  EXPECT_LT(FileBytes(array, 2), 50'000u);
+}
 
 }  // namespace
 }  // namespace pennon::file
