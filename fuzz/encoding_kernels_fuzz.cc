@@ -11,12 +11,12 @@
 
 #include <arrow/buffer.h>
 
-#include "pennon/encoding/bitpacking.h"
-#include "pennon/encoding/byte_stream_split.h"
-#include "pennon/encoding/fsst.h"
-#include "pennon/encoding/general.h"
-#include "pennon/encoding/rle.h"
-#include "pennon/encoding/variable.h"
+#include "pennon/encoding/kernels/bitpacking.h"
+#include "pennon/encoding/kernels/byte_stream_split.h"
+#include "pennon/encoding/kernels/fsst.h"
+#include "pennon/encoding/kernels/general.h"
+#include "pennon/encoding/kernels/rle.h"
+#include "pennon/encoding/kernels/variable.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include <arrow/type.h>
 
 #include "pennon/encoding/catalog.h"
-#include "pennon/encoding/nesting.h"
+#include "pennon/encoding/nested/nesting.h"
 #include "pennon/encoding/output.h"
 #include "pennon/encoding/page.h"
 #include "pennon/error.h"

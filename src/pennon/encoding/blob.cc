@@ -9,7 +9,7 @@
 #include <arrow/memory_pool.h>
 #include <arrow/util/bit_util.h>
 
-#include "pennon/encoding/levels.h"
+#include "pennon/encoding/nested/levels.h"
 #include "pennon/error.h"
 
 namespace pennon::encoding {

@@ -11,7 +11,7 @@
 #include <arrow/type.h>
 #include <gtest/gtest.h>
 
-#include "pennon/encoding/mini_block.h"
+#include "pennon/encoding/mini_block/mini_block.h"
 #include "pennon/error.h"
 
 namespace pennon::encoding {

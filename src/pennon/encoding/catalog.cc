@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "pennon/encoding/blob.h"
-#include "pennon/encoding/constant.h"
-#include "pennon/encoding/full_zip.h"
-#include "pennon/encoding/mini_block.h"
+#include "pennon/encoding/constant/constant.h"
+#include "pennon/encoding/full_zip/full_zip.h"
+#include "pennon/encoding/mini_block/mini_block.h"
 #include "pennon/encoding/v20/page.h"
 #include "pennon/error.h"
 #include "pennon/wire/page_layout.h"
@@ -18,29 +18,36 @@ namespace {
 
 constexpr CatalogEntry kCatalog[] = {
     {.name = "Flat",
-     .file = "chunk_values.h",
+     .file = "mini_block/chunk_values.h",
      .mini_block = true,
      .per_value = true,
      .block = true},
     {.name = "Variable",
-     .file = "variable.h",
+     .file = "kernels/variable.h",
      .mini_block = true,
      .per_value = true,
      .block = true},
-    {.name = "Constant", .file = "full_zip.h", .per_value = true, .inside_only = true},
-    {.name = "OutOfLineBitpacking", .file = "bitpacking.h", .block = true},
-    {.name = "InlineBitpacking", .file = "bitpacking.h", .mini_block = true, .block = true},
-    {.name = "Fsst", .file = "fsst.h", .mini_block = true, .per_value = true},
-    {.name = "Rle", .file = "rle.h", .mini_block = true, .block = true},
-    {.name = "ByteStreamSplit", .file = "byte_stream_split.h", .mini_block = true},
-    {.name = "General", .file = "general.h", .mini_block = true, .per_value = true, .block = true},
+    {.name = "Constant", .file = "full_zip/full_zip.h", .per_value = true, .inside_only = true},
+    {.name = "OutOfLineBitpacking", .file = "kernels/bitpacking.h", .block = true},
+    {.name = "InlineBitpacking", .file = "kernels/bitpacking.h", .mini_block = true, .block = true},
+    {.name = "Fsst", .file = "kernels/fsst.h", .mini_block = true, .per_value = true},
+    {.name = "Rle", .file = "kernels/rle.h", .mini_block = true, .block = true},
+    {.name = "ByteStreamSplit", .file = "kernels/byte_stream_split.h", .mini_block = true},
+    {.name = "General",
+     .file = "kernels/general.h",
+     .mini_block = true,
+     .per_value = true,
+     .block = true},
     {.name = "FixedSizeList",
-     .file = "chunk_values.h",
+     .file = "mini_block/chunk_values.h",
      .mini_block = true,
      .per_value = true,
      .block = true},
-    {.name = "PackedStruct", .file = "packed_struct.h", .mini_block = true, .per_value = true},
-    {.name = "VariablePackedStruct", .file = "packed_struct.h", .per_value = true},
+    {.name = "PackedStruct",
+     .file = "packed_struct/packed_struct.h",
+     .mini_block = true,
+     .per_value = true},
+    {.name = "VariablePackedStruct", .file = "packed_struct/packed_struct.h", .per_value = true},
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <arrow/util/bitmap_ops.h>
 #include <arrow/util/checked_cast.h>
 
-#include "pennon/encoding/utf8.h"
+#include "pennon/encoding/kernels/utf8.h"
 #include "pennon/error.h"
 
 namespace pennon::encoding {

@@ -13,7 +13,7 @@
 #include <arrow/result.h>
 #include <arrow/type_fwd.h>
 
-#include "pennon/encoding/dictionary_output.h"
+#include "pennon/encoding/dictionary/dictionary_output.h"
 #include "pennon/encoding/leaf_type.h"
 
 namespace pennon::encoding {

@@ -4,15 +4,15 @@
 #include <optional>
 #include <utility>
 
-#include "pennon/encoding/constant_writer.h"
-#include "pennon/encoding/dictionary_encoder.h"
-#include "pennon/encoding/full_zip_writer.h"
+#include "pennon/encoding/constant/constant_writer.h"
+#include "pennon/encoding/dictionary/dictionary_encoder.h"
+#include "pennon/encoding/full_zip/full_zip_writer.h"
+#include "pennon/encoding/full_zip/zip_encoder.h"
 #include "pennon/encoding/leaf_values.h"
-#include "pennon/encoding/level_writer.h"
-#include "pennon/encoding/mini_block_writer.h"
-#include "pennon/encoding/page_nesting.h"
+#include "pennon/encoding/mini_block/mini_block_writer.h"
+#include "pennon/encoding/nested/level_writer.h"
+#include "pennon/encoding/nested/page_nesting.h"
 #include "pennon/encoding/v20/page_writer.h"
-#include "pennon/encoding/zip_encoder.h"
 #include "pennon/error.h"
 
 namespace pennon::encoding {

@@ -8,7 +8,7 @@
 #include <arrow/type.h>
 
 #include "pennon/encoding/leaf_values.h"
-#include "pennon/encoding/packed_struct_writer.h"
+#include "pennon/encoding/packed_struct/packed_struct_writer.h"
 #include "pennon/error.h"
 #include "pennon/schema/logical_type.h"
 

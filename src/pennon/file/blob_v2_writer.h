@@ -14,8 +14,8 @@
 #include <arrow/memory_pool.h>
 #include <arrow/result.h>
 
+#include "pennon/encoding/nested/shredding.h"
 #include "pennon/encoding/page_encoder.h"
-#include "pennon/encoding/shredding.h"
 #include "pennon/schema.h"
 
 namespace pennon::file {

@@ -17,7 +17,7 @@
 
 #include "pennon/encoding/encoding_hints.h"
 #include "pennon/encoding/leaf_type.h"
-#include "pennon/encoding/shredding.h"
+#include "pennon/encoding/nested/shredding.h"
 #include "pennon/file/reader.h"
 #include "pennon/schema.h"
 

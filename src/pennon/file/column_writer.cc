@@ -11,12 +11,12 @@
 #include <arrow/array/util.h>
 #include <arrow/type.h>
 
-#include "pennon/encoding/constant_writer.h"
-#include "pennon/encoding/dictionary_writer.h"
+#include "pennon/encoding/constant/constant_writer.h"
+#include "pennon/encoding/dictionary/dictionary_writer.h"
 #include "pennon/encoding/leaf_values.h"
-#include "pennon/encoding/packed_struct_writer.h"
+#include "pennon/encoding/nested/shredding.h"
+#include "pennon/encoding/packed_struct/packed_struct_writer.h"
 #include "pennon/encoding/page_encoder.h"
-#include "pennon/encoding/shredding.h"
 #include "pennon/encoding/v20/nested_writer.h"
 #include "pennon/error.h"
 #include "pennon/file/blob_v2_writer.h"

@@ -9,7 +9,7 @@
 #include <arrow/type.h>
 #include <arrow/util/checked_cast.h>
 
-#include "pennon/encoding/nesting.h"
+#include "pennon/encoding/nested/nesting.h"
 #include "pennon/encoding/output.h"
 #include "pennon/encoding/page.h"
 #include "pennon/error.h"

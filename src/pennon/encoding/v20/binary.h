@@ -13,7 +13,7 @@
 
 #include <arrow/result.h>
 
-#include "pennon/encoding/fsst.h"
+#include "pennon/encoding/kernels/fsst.h"
 #include "pennon/encoding/v20/source.h"
 #include "pennon/wire/array_encoding.h"
 

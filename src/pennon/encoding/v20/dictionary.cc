@@ -9,7 +9,7 @@
 #include <arrow/type.h>
 #include <arrow/util/bit_util.h>
 
-#include "pennon/encoding/dictionary_output.h"
+#include "pennon/encoding/dictionary/dictionary_output.h"
 #include "pennon/encoding/v20/page.h"
 #include "pennon/encoding/v20/source.h"
 #include "pennon/error.h"

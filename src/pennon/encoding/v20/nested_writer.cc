@@ -11,9 +11,9 @@
 #include <arrow/type_traits.h>
 #include <arrow/util/bit_util.h>
 
-#include "pennon/encoding/dictionary_writer.h"
+#include "pennon/encoding/dictionary/dictionary_writer.h"
 #include "pennon/encoding/leaf_values.h"
-#include "pennon/encoding/packed_struct_writer.h"
+#include "pennon/encoding/packed_struct/packed_struct_writer.h"
 #include "pennon/encoding/v20/page_writer.h"
 #include "pennon/error.h"
 #include "pennon/wire/array_encoding.h"

@@ -19,9 +19,9 @@
 #include <arrow/result.h>
 
 #include "pennon/encoding/leaf_type.h"
+#include "pennon/encoding/nested/shredding.h"
+#include "pennon/encoding/nested/slot_runs.h"
 #include "pennon/encoding/page_encoder.h"
-#include "pennon/encoding/shredding.h"
-#include "pennon/encoding/slot_runs.h"
 
 namespace pennon::encoding {
 

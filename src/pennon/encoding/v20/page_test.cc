@@ -14,9 +14,9 @@
 #include <arrow/type.h>
 #include <gtest/gtest.h>
 
-#include "pennon/encoding/bitpacking.h"
-#include "pennon/encoding/fsst.h"
-#include "pennon/encoding/general.h"
+#include "pennon/encoding/kernels/bitpacking.h"
+#include "pennon/encoding/kernels/fsst.h"
+#include "pennon/encoding/kernels/general.h"
 #include "pennon/encoding/v20/page_writer.h"
 #include "pennon/error.h"
 

@@ -5,10 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include "pennon/encoding/dictionary_encoder.h"
-#include "pennon/encoding/distinct_values.h"
-#include "pennon/encoding/fsst_values.h"
-#include "pennon/encoding/general_chunks.h"
+#include "pennon/encoding/dictionary/dictionary_encoder.h"
+#include "pennon/encoding/dictionary/distinct_values.h"
+#include "pennon/encoding/kernels/fsst_values.h"
+#include "pennon/encoding/mini_block/general_chunks.h"
 #include "pennon/wire/array_encoding.h"
 
 namespace pennon::encoding {

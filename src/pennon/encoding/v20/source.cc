@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "pennon/encoding/bitpacking.h"
+#include "pennon/encoding/kernels/bitpacking.h"
 #include "pennon/error.h"
 
 namespace pennon::encoding {

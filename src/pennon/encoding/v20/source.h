@@ -17,7 +17,7 @@
 #include <arrow/memory_pool.h>
 #include <arrow/result.h>
 
-#include "pennon/encoding/general.h"
+#include "pennon/encoding/kernels/general.h"
 #include "pennon/encoding/page.h"
 #include "pennon/io/read_ranges.h"
 #include "pennon/wire/array_encoding.h"
