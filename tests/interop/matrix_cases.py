@@ -293,6 +293,8 @@ def inner_hints():
         for t in (pa.list_(item), pa.struct([("x", pa.int32()), item.with_name("p")]), pa.list_(pa.struct([item.with_name("p")]))):
             yield from crossed([t], [""], ["none", "rows"], rows=500, hint="packed below others")
             yield from crossed([t], [""], ["none"], rows=500, lists="full", hint="packed below others")
+            if item is packed_ and holds(t, is_list):
+                yield from crossed([t], [""], ["none"], rows=20, lists="empty", hint="packed below others")
 
 
 def every_type():
@@ -360,6 +362,8 @@ def refusal(case, version):
         # pylance sees it when it packs a value: never, if there is no row or all are null. pennon refuses the type.
         no_value = case.rows == 0 or (version == "2.1" and case.nulls == "all")
         return Refusal("" if no_value else "write", "cannot pack a struct with this child")
+    if version == "2.0" and "packed" in case.hint and case.lists == "empty":
+        return Refusal("write")
     if version == "2.2" and has_rows_without_values(case):
         return Refusal("read rows")
     if version != "2.0" and t == STRUCT_AFTER_NOTHING:

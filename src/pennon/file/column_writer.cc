@@ -178,7 +178,8 @@ arrow::Status ColumnWriter::WriteV20(const arrow::ArrayData& rows) {
     written_rows_ += count;
     return arrow::Status::OK();
   }
-  if (field.slots.total() == 0) {
+  // The reference reader looks for the first page of a packed struct, even if that has no row.
+  if (field.slots.total() == 0 && plan_.form != ColumnForm::kPackedStruct) {
     written_rows_ += count;
     return arrow::Status::OK();
   }

@@ -329,6 +329,13 @@ TEST(NestedRoundTripTest, NullPackedStructsWithStringsStandBelowOthers) {
                   "[[" + row + ", null], [], null, [null], [" + row + "]]", 2);
 }
 
+TEST(NestedRoundTripTest, ListsHoldNoPackedStruct) {
+  const auto packed = arrow::field("p", arrow::struct_({arrow::field("a", arrow::int32())}), true,
+                                   arrow::key_value_metadata({"packed"}, {"true"}));
+  for (uint16_t minor : {0, 1, 2})
+    ExpectReadsBack(arrow::field("c", arrow::list(packed)), "[[], null, []]", minor);
+}
+
 // Bytes of the file of a column.
 size_t FileBytes(const arrow::Array& values, uint16_t minor) {
   auto writer = FileWriter::Make({MakeField(values.type(), 0, {})}, {2, minor}).ValueOrDie();

@@ -152,6 +152,7 @@ arrow::Result<BufferPtr> PackRows(const std::vector<LeafValues>& children,
   ARROW_ASSIGN_OR_RAISE(std::unique_ptr<arrow::Buffer> out,
                         arrow::AllocateBuffer(static_cast<int64_t>(rows * row_bytes), pool));
   uint64_t column = 0;
+  if (rows == 0) return BufferPtr(std::move(out));  // the children have no buffers
   for (const LeafValues& child : children) {
     const uint64_t bytes = child.type.bits_per_slot() / 8;
     const uint8_t* from = child.data->data();
