@@ -22,6 +22,7 @@
 #include "pennon/read/scan.h"
 #include "pennon/read/snapshot.h"
 #include "pennon/read/take.h"
+#include "pennon/table/fragment_wire.h"
 
 namespace pennon {
 namespace {
@@ -373,6 +374,33 @@ TEST_F(DatasetTest, BadInputIsExplained) {
   EXPECT_THAT(dataset.TakeAddresses(addresses).status().message(),
               HasSubstr("no live row at this address"));
   EXPECT_EQ(dataset.TakeRowIds(addresses).ValueOrDie()->num_rows(), 1);
+}
+
+// A manifest's word alone must not cost memory: here it says that a small file has 4e9 rows.
+TEST_F(DatasetTest, ClaimedRowsThatNoFileHoldsCostNoMemory) {
+  const auto snapshot = OpenSnapshot();
+  table::Fragment fragment = snapshot->manifest->fragments()[1];
+  fragment.physical_rows = 4000000000;
+  table::ManifestEdit edit;
+  edit.replaced_fragments[1] = table::EncodeFragment(fragment);
+  auto lie = std::make_shared<commit::TestOperation>(commit::OperationKind::kMerge, "", edit);
+  ASSERT_TRUE(commit::Commit({location_, snapshot->manifest, lie, {}}).ok());
+  auto overlaid = Open().WriteOverlay(1, {{"a", {1, 2}, Int32s({1, 2})}});
+  ASSERT_TRUE(overlaid.ok()) << overlaid.status();
+
+  arrow::CappedMemoryPool pool(arrow::default_memory_pool(), int64_t{64} << 20);
+  OpenOptions options;
+  options.context.store = location_.store;
+  options.context.pool = &pool;
+  options.context.scan_bytes = 16 << 20;
+  const Dataset dataset = Dataset::Open(kRoot, options).ValueOrDie();
+  for (const arrow::Status& status :
+       {dataset.ToTable().status(), dataset.ToTable({.where = "a = 1"}).status(),
+        dataset.Take({0, 3000000000}).status()}) {
+    ASSERT_NE(GetErrorDetail(status), nullptr) << status;
+    EXPECT_EQ(GetErrorDetail(status)->kind(), ErrorKind::kCorrupt) << status;
+    EXPECT_THAT(status.message(), HasSubstr("has 20000 values, expected 4000000000"));
+  }
 }
 
 }  // namespace

@@ -93,6 +93,9 @@ struct WantedAll {
   }
 };
 
+/// Rows that a map keeps the owners of: 256 MiB.
+constexpr uint64_t kMostOwners = uint64_t{1} << 27;
+
 // The law: newest first, each layer takes what it covers of what is left.
 template <typename Wanted>
 arrow::Result<WinnerMap> Decide(Wanted* want, std::span<const Layer> layers,
@@ -190,8 +193,9 @@ arrow::Result<WinnerMap> FindWinners(Bitmap want, std::span<const Layer> layers,
 
 arrow::Result<WinnerMap> FindAllWinners(uint64_t rows, std::span<const Layer> layers,
                                         const CoverageProvider& coverage, uint64_t min_skip) {
-  // More sources than an owner can name: the slower form answers the same.
-  if (layers.size() >= std::numeric_limits<uint16_t>::max()) {
+  // More sources than an owner can name, or more rows than a manifest can make us spend memory on
+  // by its word alone: the slower form answers the same.
+  if (layers.size() >= std::numeric_limits<uint16_t>::max() || rows > kMostOwners) {
     return FindWinners(Bitmap::OfRange(0, rows), layers, coverage, min_skip);
   }
   WantedAll wanted{std::vector<uint16_t>(rows), rows};
