@@ -126,6 +126,7 @@ INSTANTIATE_TEST_SUITE_P(Fixtures, LargeFiles,
                                            "layout_integers_2_2", "layout_wide_values_2_1",
                                            "layout_compression_hints_2_2", "types_nested_2_0",
                                            "layout_lists_2_0", "layout_blob_column_2_0",
+                                           "layout_packed_struct_2_1", "layout_packed_struct_2_2",
                                            "corrupt/sound_compressed"));
 
 struct Defect {
