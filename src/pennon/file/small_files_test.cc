@@ -168,14 +168,20 @@ std::vector<SmallFile> CompressedFiles() {
       {"zstd_text", {1, 2}, arrow::utf8(), text, zstd, "mini-block", "zstd"},
       {"zstd_text", {0}, arrow::utf8(), short_text, zstd, "array", "zstd"},
       {"lz4_text", {1, 2}, arrow::utf8(), text, lz4, "mini-block", "lz4"},
-      {"lz4_numbers", {1, 2}, arrow::int64(), numbers, lz4, "mini-block", "lz4"},
-      {"zstd_numbers", {1, 2}, arrow::int64(), numbers, zstd, "mini-block", "zstd"},
+      {"lz4_numbers", {1}, arrow::int64(), numbers, lz4, "mini-block", "lz4"},
+      {"zstd_numbers", {2}, arrow::int64(), numbers, zstd, "mini-block", "zstd"},
       {"split_floats", {1, 2}, arrow::float64(), floats, split, "mini-block", "ByteStreamSplit"},
       {"runs", {1, 2}, arrow::int32(), runs, {}, "mini-block", "Rle"},
       {"few_strings", {1, 2}, arrow::utf8(), few, {}, "mini-block", "3 items"},
       {"few_strings", {0}, arrow::utf8(), few, {}, "array", "Dictionary"},
       {"fsst_text", {0}, arrow::utf8(), short_text, Hint("compression", "fsst"), "array", "Fsst"},
-      {"fsst_text", {1, 2}, arrow::utf8(), text, Hint("compression", "fsst"), "mini-block", "Fsst"},
+      {"fsst_text",
+       {1, 2},
+       arrow::utf8(),
+       short_text,
+       Hint("compression", "fsst"),
+       "mini-block",
+       "Fsst"},
   };
 }
 
@@ -292,8 +298,8 @@ TEST_P(WrittenFiles, CutAtEveryByteIsAnError) {
 TEST_P(WrittenFiles, EveryByteChangedGivesValuesOrAnError) {
   int errors = 0;
   for (size_t at = 0; at < bytes_.size(); ++at) {
-    // One low bit, one other bit, all bits.
-    for (const unsigned mask : {0x01U, 0x02U << at % 7, 0xFFU}) {
+    // One bit, all bits.
+    for (const unsigned mask : {0x01U << at % 8, 0xFFU}) {
       std::string broken = bytes_;
       broken[at] = static_cast<char>(static_cast<unsigned char>(broken[at]) ^ mask);
       errors += GivesValues(broken) ? 0 : 1;
