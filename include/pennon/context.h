@@ -24,8 +24,8 @@ struct Context {
   std::shared_ptr<ObjectStore> store;
   /// Without a store: map files instead of reading them (LocalStoreOptions::map_files).
   bool map_files = false;
-  /// Open files (footers, column metadata), winner maps and deletion bitmaps kept by a handle, in
-  /// bytes.
+  /// Open files (footers, column metadata), winner maps with small winning values, and deletion
+  /// bitmaps kept by a handle, in bytes.
   uint64_t cache_bytes = uint64_t{256} << 20;
   /// Decoded rows in flight in a scan, in bytes: the bound on a scan's memory beyond its batches.
   uint64_t scan_bytes = uint64_t{256} << 20;

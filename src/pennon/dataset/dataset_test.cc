@@ -107,10 +107,10 @@ class DatasetTest : public ::testing::Test {
     return all;
   }
 
-  // Scans column a through a fresh handle whose footers are cached; gives what the scan itself
-  // cost.
-  IoStats ScanCost(const std::shared_ptr<const read::Snapshot>& snapshot) {
-    for (int i = 0; i < 2; ++i) {
+  // Scans column a that often through a fresh handle; gives what the last scan cost. From the
+  // second on, footers and what overlays give are at hand.
+  IoStats ScanCost(const std::shared_ptr<const read::Snapshot>& snapshot, int times = 2) {
+    for (int i = 0; i < times; ++i) {
       snapshot->counter->Take();
       auto reader = read::Scan(snapshot, {.columns = {"a"}}).ValueOrDie();
       auto table = reader->ToTable().ValueOrDie();
@@ -133,11 +133,17 @@ TEST_F(DatasetTest, ScanOfOneColumnReadsThatColumn) {
 }
 
 TEST_F(DatasetTest, ScanReadsEachOverlayFileOnce) {
-  IoStats bare = ScanCost(OpenSnapshot());
+  const IoStats bare = ScanCost(OpenSnapshot());
+  const IoStats bare_first = ScanCost(OpenSnapshot(), 1);
   for (uint32_t i = 0; i < 8; ++i) Overlay(i % 2, Range(i, kRows, 10));
-  IoStats cost = ScanCost(OpenSnapshot());
-  EXPECT_EQ(cost.requests, bare.requests + 8);
-  EXPECT_LT(cost.bytes, bare.bytes + 8 * (kRows / 10 * 4 + 2000));
+  // The tail of each file and its values.
+  const IoStats first = ScanCost(OpenSnapshot(), 1);
+  EXPECT_EQ(first.requests, bare_first.requests + 8 * 2);
+  EXPECT_LT(first.bytes, bare_first.bytes + 8 * (kRows / 10 * 4 + 2000 + 4096));
+  // What little the overlays give is kept.
+  const IoStats again = ScanCost(OpenSnapshot());
+  EXPECT_EQ(again.requests, bare.requests);
+  EXPECT_EQ(again.bytes, bare.bytes);
 }
 
 TEST_F(DatasetTest, ALosingValueIsNeverRead) {

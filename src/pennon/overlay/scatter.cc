@@ -28,7 +28,7 @@ void ForEachRun(const SlotList& slots, Run&& run) {
 // Bytes of output that many sources are scattered into before moving on: they stay in the
 // second-level cache, where one source after the other over the whole column would miss it for
 // nearly every value.
-constexpr uint64_t kBlockBytes = 128 << 10;
+constexpr uint64_t kBlockBytes = 256 << 10;
 
 // A list of one slot a value, on its way through the blocks.
 struct Cursor {
@@ -38,6 +38,8 @@ struct Cursor {
   const uint8_t* from;
 };
 
+constexpr size_t kStep = 16;
+constexpr size_t kAhead = 64;
 // Copies values of a width known at compile time: the loop that a narrow column spends its time in.
 template <size_t kWidth>
 void ScatterPlain(std::span<Cursor> cursors, uint64_t slots, uint8_t* to) {
@@ -45,10 +47,20 @@ void ScatterPlain(std::span<Cursor> cursors, uint64_t slots, uint8_t* to) {
   for (uint64_t block_end = block;; block_end += block) {
     for (Cursor& cursor : cursors) {
       const uint64_t stop = block_end + cursor.minus;
+      const uint32_t minus = cursor.minus;
       const uint32_t* offset = cursor.offset;
+      const uint32_t* const end = cursor.end;
       const uint8_t* from = cursor.from;
-      while (offset != cursor.end && *offset < stop) {
-        std::memcpy(to + size_t{*offset - cursor.minus} * kWidth, from, kWidth);
+      while (static_cast<size_t>(end - offset) >= kStep && offset[kStep - 1] < stop) {
+        __builtin_prefetch(offset + kAhead);
+        __builtin_prefetch(from + kAhead * kWidth);
+        for (size_t i = 0; i < kStep; ++i)
+          std::memcpy(to + size_t{offset[i] - minus} * kWidth, from + i * kWidth, kWidth);
+        offset += kStep;
+        from += kStep * kWidth;
+      }
+      while (offset != end && *offset < stop) {
+        std::memcpy(to + size_t{*offset - minus} * kWidth, from, kWidth);
         ++offset;
         from += kWidth;
       }

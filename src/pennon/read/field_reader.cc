@@ -90,20 +90,31 @@ arrow::Result<const table::DataFile*> FindBaseFile(const table::Fragment& fragme
   return found;
 }
 
-arrow::Result<const overlay::LoadedSources*> PartReader::Load(const overlay::WinnerMap& winners) {
+bool PartReader::keeps_values() const {
+  return request_.root == nullptr && request_.validity_level < 0 && request_.field->is_leaf() &&
+         overlaid_->is_leaf() && !schema::IsBlob(*request_.field);
+}
+
+arrow::Result<std::shared_ptr<const overlay::LoadedSources>> PartReader::Load(
+    const std::shared_ptr<const overlay::WinnerMap>& winners) {
   std::lock_guard<std::mutex> lock(mutex_);
-  if (loaded_known_) return loaded_.get();
-  if (winners.cells <= kLoadBytes / overlay::ValueBytes(*request_.type(), 64)) {
-    auto loaded = std::make_unique<overlay::LoadedSources>();
-    for (const overlay::WinnerSource& source : winners.sources) {
-      ARROW_ASSIGN_OR_RAISE(overlay::SourceValues values,
-                            overlay::ReadSource(request_, source, 0, source.cells));
-      loaded->push_back(std::move(values));
+  if (loaded_known_) return loaded_;
+  const uint64_t bytes = winners->cells * overlay::ValueBytes(*request_.type(), 64);
+  if (bytes <= kLoadBytes) {
+    if (keeps_values()) loaded_ = snapshot_->results->Values(winners);
+    if (loaded_ == nullptr) {
+      auto loaded = std::make_shared<overlay::LoadedSources>();
+      for (const overlay::WinnerSource& source : winners->sources) {
+        ARROW_ASSIGN_OR_RAISE(overlay::SourceValues values,
+                              overlay::ReadSource(request_, source, 0, source.cells));
+        loaded->push_back(std::move(values));
+      }
+      loaded_ = std::move(loaded);
+      if (keeps_values()) snapshot_->results->KeepValues(winners, loaded_, bytes);
     }
-    loaded_ = std::move(loaded);
   }
   loaded_known_ = true;
-  return loaded_.get();
+  return loaded_;
 }
 
 arrow::Result<PartReader::Planned> PartReader::Plan(const RowChoice& rows) {
@@ -129,8 +140,8 @@ arrow::Result<PartReader::Planned> PartReader::Plan(const RowChoice& rows) {
   }
   planned.plan = overlay::PlanWindow(winners, rows.first, rows.end);
   const bool whole = rows.first == 0 && rows.end == request_.physical_rows;
-  if (!planned.plan.sources.empty() && !whole) {
-    ARROW_ASSIGN_OR_RAISE(planned.loaded, Load(*winners));
+  if (!planned.plan.sources.empty() && (!whole || keeps_values())) {
+    ARROW_ASSIGN_OR_RAISE(planned.loaded, Load(winners));
   }
   return planned;
 }
@@ -138,7 +149,7 @@ arrow::Result<PartReader::Planned> PartReader::Plan(const RowChoice& rows) {
 arrow::Result<ArrayPtr> PartReader::Read(const RowChoice& rows,
                                          std::vector<ArrayPtr>* base_validity) {
   ARROW_ASSIGN_OR_RAISE(Planned planned, Plan(rows));
-  if (!keeps_base_) return overlay::ReadColumn(request_, planned.plan, planned.loaded);
+  if (!keeps_base_) return overlay::ReadColumn(request_, planned.plan, planned.loaded.get());
   if (rows.listed) {
     overlay::ReadAllOfBase(rows.rows, &planned.plan);
   } else {
@@ -146,13 +157,13 @@ arrow::Result<ArrayPtr> PartReader::Read(const RowChoice& rows,
   }
   ARROW_ASSIGN_OR_RAISE(overlay::BaseValues base, overlay::ReadBase(request_, planned.plan));
   *base_validity = std::move(base.validity);
-  return overlay::PutSources(request_, planned.plan, planned.loaded, std::move(base.values));
+  return overlay::PutSources(request_, planned.plan, planned.loaded.get(), std::move(base.values));
 }
 
 arrow::Result<ArrayPtr> PartReader::ReadOver(const RowChoice& rows, ArrayPtr base) {
   ARROW_ASSIGN_OR_RAISE(Planned planned, Plan(rows));
-  if (base == nullptr) return overlay::ReadColumn(request_, planned.plan, planned.loaded);
-  return overlay::PutSources(request_, planned.plan, planned.loaded, std::move(base));
+  if (base == nullptr) return overlay::ReadColumn(request_, planned.plan, planned.loaded.get());
+  return overlay::PutSources(request_, planned.plan, planned.loaded.get(), std::move(base));
 }
 
 arrow::Result<uint64_t> PartReader::RowBytes() const {

@@ -57,10 +57,14 @@ class PartReader {
  private:
   struct Planned {
     overlay::ColumnPlan plan;
-    const overlay::LoadedSources* loaded = nullptr;
+    std::shared_ptr<const overlay::LoadedSources> loaded;
   };
   arrow::Result<Planned> Plan(const RowChoice& rows);
-  arrow::Result<const overlay::LoadedSources*> Load(const overlay::WinnerMap& winners);
+  arrow::Result<std::shared_ptr<const overlay::LoadedSources>> Load(
+      const std::shared_ptr<const overlay::WinnerMap>& winners);
+  /// Whether what the overlays give to the field may be kept for other reads: the winner map must
+  /// say all of what the values are.
+  bool keeps_values() const;
 
   const Snapshot* const snapshot_;
   const overlay::ColumnRequest request_;
@@ -70,7 +74,7 @@ class PartReader {
   std::shared_ptr<const overlay::WinnerMap> winners_;
   bool winners_known_ = false;
   bool loaded_known_ = false;
-  std::unique_ptr<overlay::LoadedSources> loaded_;
+  std::shared_ptr<const overlay::LoadedSources> loaded_;
 };
 
 /// One field of one fragment. Thread-safe.
@@ -84,7 +88,8 @@ class FieldReader {
                                                           const Field& field);
 
   /// Reads rows, deleted ones included. What overlays give to windows is read once for all windows
-  /// of the fragment while it is small; for listed rows only what they need is read.
+  /// of the fragment while it is small, and kept for later reads (Context::cache_bytes); for listed
+  /// rows only what they need is read.
   arrow::Result<std::shared_ptr<arrow::ArrayData>> Read(const RowChoice& rows);
   arrow::Result<uint64_t> RowBytes() const;
 

@@ -5,7 +5,6 @@
 
 #include <arrow/type.h>
 
-#include "pennon/overlay/resolve.h"
 #include "pennon/table/deletions.h"
 #include "pennon/table/row_lineage.h"
 
@@ -33,6 +32,17 @@ std::string CoverageKey(const table::Fragment& fragment, const overlay::Layer& l
   const table::OverlayFile& file = fragment.overlays[layer.overlay];
   return "c/" + std::to_string(fragment.id) + "/" +
          std::to_string(file.dense ? 0 : layer.position) + "/" + file.data_file.path;
+}
+
+// Values of a winner map. They hold the map, so that no other can come to lie at its address, which
+// is their key.
+struct KeptValues {
+  std::shared_ptr<const overlay::WinnerMap> map;
+  std::shared_ptr<const overlay::LoadedSources> values;
+};
+
+std::string ValuesKey(const overlay::WinnerMap* map) {
+  return "v/" + std::to_string(reinterpret_cast<uintptr_t>(map));
 }
 
 }  // namespace
@@ -92,6 +102,18 @@ arrow::Result<std::shared_ptr<const overlay::WinnerMap>> ResultCache::Winners(
   auto map = std::make_shared<const overlay::WinnerMap>(std::move(built));
   cache_.Put(key, map, map->MemoryBytes());
   return map;
+}
+
+std::shared_ptr<const overlay::LoadedSources> ResultCache::Values(
+    const std::shared_ptr<const overlay::WinnerMap>& map) {
+  const auto kept = Get<KeptValues>(ValuesKey(map.get()));
+  return kept == nullptr ? nullptr : kept->values;
+}
+
+void ResultCache::KeepValues(const std::shared_ptr<const overlay::WinnerMap>& map,
+                             std::shared_ptr<const overlay::LoadedSources> values, uint64_t bytes) {
+  auto kept = std::make_shared<const KeptValues>(KeptValues{map, std::move(values)});
+  cache_.Put(ValuesKey(map.get()), std::move(kept), bytes);
 }
 
 arrow::Result<std::shared_ptr<const overlay::WinnerMap>> ResultCache::WinnersOf(

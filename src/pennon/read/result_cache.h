@@ -1,6 +1,6 @@
-// What reading a version works out and other reads can use: winner maps, coverages, deletions, row
-// lineage. Keys name the files that a value was made from, so that later versions share what did
-// not change. Thread-safe.
+// What reading a version works out and other reads can use: winner maps and small winning values,
+// coverages, deletions, row lineage. Keys name the files that a value was made from, so that later
+// versions share what did not change. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -13,6 +13,7 @@
 #include <arrow/result.h>
 
 #include "pennon/base/bitmap.h"
+#include "pennon/overlay/resolve.h"
 #include "pennon/overlay/winners.h"
 #include "pennon/read/lru_cache.h"
 #include "pennon/read/snapshot.h"
@@ -58,6 +59,13 @@ class ResultCache {
   arrow::Result<std::shared_ptr<const overlay::WinnerMap>> WinnersOf(
       const table::Fragment& fragment, const Field& field, uint64_t physical_rows,
       std::span<const uint32_t> rows);
+  /// All winning values of a whole field, as `map` (of Winners) has them; null if they are not at
+  /// hand.
+  std::shared_ptr<const overlay::LoadedSources> Values(
+      const std::shared_ptr<const overlay::WinnerMap>& map);
+  /// Keeps them for reads to come; they are about `bytes`.
+  void KeepValues(const std::shared_ptr<const overlay::WinnerMap>& map,
+                  std::shared_ptr<const overlay::LoadedSources> values, uint64_t bytes);
   /// The coverage of one layer.
   arrow::Result<std::shared_ptr<const Bitmap>> Coverage(const table::Fragment& fragment,
                                                         const overlay::Layer& layer,

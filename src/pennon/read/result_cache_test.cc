@@ -44,6 +44,23 @@ TEST(ResultCache, WinnerMapIsBuiltOnce) {
   EXPECT_EQ(cache.counters().bitmaps_parsed, 3u);
 }
 
+TEST(ResultCache, ValuesBelongToTheirMap) {
+  Stack stack;
+  ResultCache cache(1 << 20);
+  auto map = cache.Winners(stack.fragment, stack.field, 100).ValueOrDie();
+  EXPECT_EQ(cache.Values(map), nullptr);
+  auto values = std::make_shared<const overlay::LoadedSources>(3);
+  cache.KeepValues(map, values, 100);
+  EXPECT_EQ(cache.Values(map), values);
+  // The map of other overlays has other values.
+  stack.fragment.overlays.pop_back();
+  auto other = cache.Winners(stack.fragment, stack.field, 100).ValueOrDie();
+  EXPECT_NE(other, map);
+  EXPECT_EQ(cache.Values(other), nullptr);
+  cache.KeepValues(other, values, 2 << 20);  // more than the cache may hold
+  EXPECT_EQ(cache.Values(other), nullptr);
+}
+
 TEST(ResultCache, AnotherFieldParsesNothing) {
   Stack stack;
   ResultCache cache(1 << 20);
