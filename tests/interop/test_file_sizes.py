@@ -2,7 +2,7 @@
 
 Over the matrix (test_matrix.py), longer columns, and the tables of the benchmarks: all columns of a family together may
 take 5 % more, one column or table 30 % more. A column's bytes are those of its pages, padding included, and of its
-metadata; what is below `FLOOR` bytes larger is let pass, for metadata alone differ by that much. `-s` prints the table.
+metadata. `-s` prints the table.
 """
 
 import struct
@@ -18,9 +18,9 @@ from .test_matrix import SKIP, sources, sources_of, wanted, write_pages
 sys.path.insert(0, str(ROOT / "benchmarks"))
 import workload  # noqa: E402
 
-FLOOR = 300  # bytes
 MOST_TOGETHER, MOST_EACH = 1.05, 1.3
-FAMILIES = [family for family in MATRIX if family not in ("lengths", "pages", "impossible")]
+# In pages pylance is made to cut its columns where nulls begin and end, which writes less than the one page of pennon.
+FAMILIES = [family for family in MATRIX if family not in ("pages", "impossible")]
 
 
 def columns_bytes(path):
@@ -50,7 +50,7 @@ def check(rows, title):
         print(f"{title} | {name} | {ours} {theirs} {ours / theirs:.2f}")
     total = sum(ours for _, ours, _ in rows) / sum(theirs for _, _, theirs in rows)
     print(f"{title}: {len(rows)} columns, together {total:.3f}")
-    assert [row for row in rows if row[1] > MOST_EACH * row[2] and row[1] > row[2] + FLOOR] == []
+    assert [row for row in rows if row[1] > MOST_EACH * row[2]] == []
     assert total <= MOST_TOGETHER
 
 

@@ -46,6 +46,9 @@ bool IsMiniBlock(const LeafValues& values, const PageOptions& options) {
   return largest < (options.minor < 2 ? kLargestInChunk21 : kLargestInChunk22);
 }
 
+// So many levels fill no more than the 64 bytes that a buffer takes anyway.
+constexpr uint64_t kFewEntries = 32;
+
 bool HasLevels(const PageNesting& nesting) {
   return !nesting.repetition.empty() || !nesting.definition.empty();
 }
@@ -55,6 +58,7 @@ bool HasLevels(const PageNesting& nesting) {
 bool ScalarPays(const LeafValues& values, const PageNesting& nesting, const EncodingHints& hints) {
   const uint64_t bits = values.type.bits_per_item;
   const bool is_packed = bits <= 8 || bits == 16 || bits == 32 || bits == 64;
+  if (nesting.entries <= kFewEntries) return true;
   return !HasLevels(nesting) || values.type.kind == LeafKind::kVariable || !is_packed ||
          hints.layout == LayoutHint::kFullZip;
 }
