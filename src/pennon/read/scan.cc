@@ -91,7 +91,7 @@ class ScanReader : public arrow::RecordBatchReader {
     }
     std::shared_ptr<Window> window = std::move(windows_.front());
     windows_.pop_front();
-    queue_->WaitFor([&] { return window->done(); });
+    ARROW_RETURN_NOT_OK(queue_->WaitFor([&] { return window->done(); }));
     in_flight_bytes_ -= window->bytes();
     Pump();
     ARROW_ASSIGN_OR_RAISE(batch_, window->result());

@@ -85,8 +85,9 @@ class Fetcher {
         queue->Submit([this, column, group] { Run(column, group); });
       }
     }
-    queue->WaitFor([&] { return unfinished_.load() == 0; });
+    const arrow::Status ran = queue->WaitFor([&] { return unfinished_.load() == 0; });
     queue->Stop();
+    ARROW_RETURN_NOT_OK(ran);
     ARROW_RETURN_NOT_OK(first_error_);
     std::vector<std::shared_ptr<arrow::ArrayData>> result;
     for (OneColumn& column : columns_) result.push_back(std::move(column.gathered));

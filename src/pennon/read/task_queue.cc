@@ -1,5 +1,7 @@
 #include "pennon/read/task_queue.h"
 
+#include <exception>
+#include <new>
 #include <utility>
 
 #include <arrow/util/thread_pool.h>
@@ -26,25 +28,44 @@ void TaskQueue::Submit(std::function<void()> task) {
   (void)ignored;
 }
 
+namespace {
+
+// Runs the task; what it throws as a status.
+arrow::Status RunTask(const std::function<void()>& task) {
+  try {
+    task();
+    return arrow::Status::OK();
+  } catch (const std::bad_alloc&) {
+    return arrow::Status::OutOfMemory("there was not enough memory for a part of the read");
+  } catch (const std::exception& error) {
+    return arrow::Status::UnknownError("a part of the read failed: ", error.what());
+  }
+}
+
+}  // namespace
+
 bool TaskQueue::RunOne(std::unique_lock<std::mutex>& lock) {
   if (tasks_.empty()) return false;
   std::function<void()> task = std::move(tasks_.front());
   tasks_.pop_front();
   ++running_;
   lock.unlock();
-  task();
+  arrow::Status status = RunTask(task);
   task = nullptr;  // what the task holds is let go before the queue counts it as finished
   lock.lock();
   --running_;
+  if (failure_.ok()) failure_ = std::move(status);
   changed_.notify_all();
   return true;
 }
 
-void TaskQueue::WaitFor(const std::function<bool()>& done) {
+arrow::Status TaskQueue::WaitFor(const std::function<bool()>& done) {
   std::unique_lock<std::mutex> lock(mutex_);
   while (!done()) {
+    ARROW_RETURN_NOT_OK(failure_);
     if (!RunOne(lock)) changed_.wait(lock);
   }
+  return arrow::Status::OK();
 }
 
 void TaskQueue::Stop() {

@@ -8,6 +8,8 @@
 #include <memory>
 #include <mutex>
 
+#include <arrow/status.h>
+
 namespace arrow::internal {
 class Executor;
 }
@@ -21,8 +23,9 @@ class TaskQueue : public std::enable_shared_from_this<TaskQueue> {
 
   /// Queues `task`. After Stop it is dropped.
   void Submit(std::function<void()> task);
-  /// Runs queued tasks until `done` (asked under the queue's lock, after every task) is true.
-  void WaitFor(const std::function<bool()>& done);
+  /// Runs queued tasks until `done` (asked under the queue's lock, after every task) is true. Fails
+  /// if a task threw (as one that got no memory does), for it may never come true then.
+  arrow::Status WaitFor(const std::function<bool()>& done);
   /// Drops what is queued and waits for what is running.
   void Stop();
 
@@ -37,6 +40,7 @@ class TaskQueue : public std::enable_shared_from_this<TaskQueue> {
   std::deque<std::function<void()>> tasks_;
   int running_ = 0;
   bool stopped_ = false;
+  arrow::Status failure_;  ///< what the first task that threw did
 };
 
 }  // namespace pennon::read

@@ -1,6 +1,7 @@
 #include "pennon/read/task_queue.h"
 
 #include <atomic>
+#include <new>
 
 #include <arrow/util/thread_pool.h>
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ TEST(TaskQueue, WithoutExecutorTheWaiterRunsTasksInOrder) {
   std::vector<int> order;
   for (int i = 0; i < 5; ++i) queue->Submit([&order, i] { order.push_back(i); });
   EXPECT_TRUE(order.empty());
-  queue->WaitFor([&] { return order.size() == 5; });
+  ASSERT_TRUE(queue->WaitFor([&] { return order.size() == 5; }).ok());
   EXPECT_EQ(order, (std::vector<int>{0, 1, 2, 3, 4}));
 }
 
@@ -34,11 +35,26 @@ TEST(TaskQueue, WaitingInsideThePoolDoesNotBlockIt) {
     auto queue = TaskQueue::Make(pool.get());
     std::atomic<int> left{8};
     for (int i = 0; i < 8; ++i) queue->Submit([&] { left.fetch_sub(1); });
-    queue->WaitFor([&] { return left.load() == 0; });
+    EXPECT_TRUE(queue->WaitFor([&] { return left.load() == 0; }).ok());
     queue->Stop();
     return 7;
   });
   EXPECT_EQ(future.ValueOrDie().result().ValueOrDie(), 7);
+}
+
+TEST(TaskQueue, AnExceptionEndsTheWait) {
+  for (const bool threads : {false, true}) {
+    auto pool = arrow::internal::ThreadPool::Make(2).ValueOrDie();
+    auto queue = TaskQueue::Make(threads ? pool.get() : nullptr);
+    std::atomic<int> left{3};
+    queue->Submit([&] { left.fetch_sub(1); });
+    queue->Submit([] { throw std::bad_alloc(); });
+    queue->Submit([&] { left.fetch_sub(1); });
+    const arrow::Status status = queue->WaitFor([&] { return left.load() == 0; });
+    EXPECT_TRUE(status.IsOutOfMemory()) << status;
+    EXPECT_TRUE(queue->WaitFor([] { return false; }).IsOutOfMemory());
+    queue->Stop();
+  }
 }
 
 TEST(TaskQueue, StopWaitsForRunningTasks) {
