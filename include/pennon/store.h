@@ -75,8 +75,8 @@ class ObjectStore {
  public:
   virtual ~ObjectStore() = default;
   /// Opens a file; a missing one is a kNotFound error. `known_size`, if given, saves asking for the
-  /// size (a file shorter than that fails on first read). Reads are counted in `counter` unless it
-  /// is null.
+  /// size (a file shorter than that fails on first read, or here if it is mapped). Reads are
+  /// counted in `counter` unless it is null.
   virtual arrow::Result<std::shared_ptr<ReadableFile>> Open(
       const std::string& path, std::optional<uint64_t> known_size = {},
       std::shared_ptr<IoCounter> counter = nullptr) = 0;

@@ -146,6 +146,21 @@ TEST_F(DatasetTest, ScanReadsEachOverlayFileOnce) {
   EXPECT_EQ(again.bytes, bare.bytes);
 }
 
+TEST_F(DatasetTest, NothingComesAfterAnError) {
+  auto snapshot = OpenSnapshot();
+  const std::string gone = snapshot->manifest->fragments()[0].files[0].path;
+  ASSERT_TRUE(location_.store->Delete(std::string(kRoot) + "/data/" + gone).ok());
+  for (const bool threads : {false, true}) {
+    auto reader = read::Scan(snapshot, {.columns = {"a"}, .use_threads = threads}).ValueOrDie();
+    std::shared_ptr<arrow::RecordBatch> batch;
+    for (int i = 0; i < 3; ++i) {
+      // The second fragment is whole, but its rows are not those that come next.
+      EXPECT_EQ(GetErrorDetail(reader->ReadNext(&batch))->kind(), ErrorKind::kNotFound);
+      EXPECT_EQ(batch, nullptr);
+    }
+  }
+}
+
 TEST_F(DatasetTest, ALosingValueIsNeverRead) {
   Overlay(0, Range(0, 4000, 2));
   Overlay(0, Range(0, 4000, 2));

@@ -68,9 +68,10 @@ std::shared_ptr<arrow::Buffer> ValidityOutput::Finish() {
   return null_count_ == 0 ? nullptr : std::move(bitmap_);
 }
 
-/// How much more than the bytes so far foretell is allocated, and how far one step may go.
+/// How much more than the bytes so far foretell is allocated, and the most that is allocated for
+/// what is only foretold.
 constexpr double kGrowthMargin = 1.05;
-constexpr double kMostGrowth = 64;
+constexpr uint64_t kMostAhead = 64 << 20;
 
 arrow::Result<VariableOutput> VariableOutput::Make(int offset_bits, uint64_t slots,
                                                    arrow::MemoryPool* pool) {
@@ -118,7 +119,7 @@ arrow::Result<uint8_t*> VariableOutput::Reserve(uint64_t bytes) {
     if (next_slot_ > 0) {
       const double a_slot = static_cast<double>(size_) / static_cast<double>(next_slot_);
       const double all = a_slot * static_cast<double>(slots_) * kGrowthMargin;
-      const double most = static_cast<double>(needed) * kMostGrowth;
+      const auto most = static_cast<double>(needed + kMostAhead);
       grown = std::max(grown, static_cast<uint64_t>(std::min(all, most)));
     }
     ARROW_RETURN_NOT_OK(bytes_->Reserve(static_cast<int64_t>(grown)));

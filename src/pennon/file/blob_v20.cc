@@ -16,7 +16,7 @@ namespace {
 /// Values of this many bytes are read to their place; smaller ones are read together, then copied.
 constexpr uint64_t kOwnRequest = 64 << 10;
 /// Bytes of small values that are fetched before they are copied.
-constexpr uint64_t kBatchBytes = 16 << 20;
+constexpr uint64_t kBlobBatchBytes = 16 << 20;
 
 struct Descriptor {
   uint64_t position;
@@ -119,7 +119,7 @@ arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadBlobs(const Container& cont
   for (uint64_t first = 0; first < out_length;) {
     uint64_t end = first + 1;
     while (end < out_length &&
-           static_cast<uint64_t>(offsets[end + 1] - offsets[first]) <= kBatchBytes) {
+           static_cast<uint64_t>(offsets[end + 1] - offsets[first]) <= kBlobBatchBytes) {
       ++end;
     }
     ARROW_RETURN_NOT_OK(FetchValues(container, rows, offsets, first, end, bytes->mutable_data()));

@@ -22,8 +22,8 @@ namespace pennon::file {
 /// there are make a kCorrupt error.
 ///
 /// The bytes of all columns are fetched together, in as many dependent rounds as one page needs, so
-/// long as they are at most about 16 MiB; then in batches. Pages of columns with lists are kept
-/// until the values of all can be counted.
+/// long as they are at most kBatchBytes (rounds.h); then in batches. Pages of columns with lists
+/// are kept until the values of all can be counted.
 arrow::Result<std::shared_ptr<arrow::ArrayData>> ReadNested(
     const Container& container, const Field& field,
     std::span<const std::shared_ptr<const Column>> columns, std::span<const RowRange> ranges,

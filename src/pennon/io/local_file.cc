@@ -94,6 +94,7 @@ class LocalFile : public ReadableFile {
       cached = IsCached(ranges[(ranges.size() - 1) * i / (kCacheProbes - 1)].offset);
     if (cached) return;
     for (const ByteRange& range : ranges) {
+      if (range.size == 0) continue;  // to the system that is all of the file
       ::posix_fadvise(fd_.get(), static_cast<off_t>(range.offset), static_cast<off_t>(range.size),
                       POSIX_FADV_WILLNEED);
     }

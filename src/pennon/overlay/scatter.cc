@@ -38,8 +38,11 @@ struct Cursor {
   const uint8_t* from;
 };
 
+// Values that are copied between two looks at where the block ends, and how far ahead of them the
+// next are fetched.
 constexpr size_t kStep = 16;
 constexpr size_t kAhead = 64;
+
 // Copies values of a width known at compile time: the loop that a narrow column spends its time in.
 template <size_t kWidth>
 void ScatterPlain(std::span<Cursor> cursors, uint64_t slots, uint8_t* to) {

@@ -6,6 +6,7 @@
 #include <arrow/buffer.h>
 #include <arrow/type.h>
 #include <arrow/util/bitmap_ops.h>
+#include <arrow/util/byte_size.h>
 
 #include "pennon/error.h"
 #include "pennon/file/column_owners.h"
@@ -99,18 +100,21 @@ arrow::Result<std::shared_ptr<const overlay::LoadedSources>> PartReader::Load(
     const std::shared_ptr<const overlay::WinnerMap>& winners) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (loaded_known_) return loaded_;
-  const uint64_t bytes = winners->cells * overlay::ValueBytes(*request_.type(), 64);
-  if (bytes <= kLoadBytes) {
+  if (winners->cells <= kLoadBytes / overlay::ValueBytes(*request_.type(), 64)) {
     if (keeps_values()) loaded_ = snapshot_->results->Values(winners);
     if (loaded_ == nullptr) {
       auto loaded = std::make_shared<overlay::LoadedSources>();
+      uint64_t bytes = 0;
       for (const overlay::WinnerSource& source : winners->sources) {
         ARROW_ASSIGN_OR_RAISE(overlay::SourceValues values,
                               overlay::ReadSource(request_, source, 0, source.cells));
+        bytes += static_cast<uint64_t>(arrow::util::TotalBufferSize(*values.values));
         loaded->push_back(std::move(values));
       }
       loaded_ = std::move(loaded);
-      if (keeps_values()) snapshot_->results->KeepValues(winners, loaded_, bytes);
+      // Text may be longer than it was taken for.
+      if (keeps_values() && bytes <= kLoadBytes)
+        snapshot_->results->KeepValues(winners, loaded_, bytes);
     }
   }
   loaded_known_ = true;

@@ -113,7 +113,9 @@ std::shared_ptr<const overlay::LoadedSources> ResultCache::Values(
 void ResultCache::KeepValues(const std::shared_ptr<const overlay::WinnerMap>& map,
                              std::shared_ptr<const overlay::LoadedSources> values, uint64_t bytes) {
   auto kept = std::make_shared<const KeptValues>(KeptValues{map, std::move(values)});
-  cache_.Put(ValuesKey(map.get()), std::move(kept), bytes);
+  // The map may not be in the cache (any more), and is held by this entry then.
+  const uint64_t held = bytes + map->MemoryBytes();
+  cache_.Put(ValuesKey(map.get()), std::move(kept), held);
 }
 
 arrow::Result<std::shared_ptr<const overlay::WinnerMap>> ResultCache::WinnersOf(

@@ -63,7 +63,7 @@ class ResultCache {
   /// hand.
   std::shared_ptr<const overlay::LoadedSources> Values(
       const std::shared_ptr<const overlay::WinnerMap>& map);
-  /// Keeps them for reads to come; they are about `bytes`.
+  /// Keeps them, `bytes` in all, for reads to come if there is room for them and the map.
   void KeepValues(const std::shared_ptr<const overlay::WinnerMap>& map,
                   std::shared_ptr<const overlay::LoadedSources> values, uint64_t bytes);
   /// The coverage of one layer.

@@ -65,6 +65,12 @@ class ScanReader : public arrow::RecordBatchReader {
 
   arrow::Status ReadNext(std::shared_ptr<arrow::RecordBatch>* out) override {
     *out = nullptr;
+    if (error_.ok()) error_ = ReadBatch(out);
+    return error_;
+  }
+
+ private:
+  arrow::Status ReadBatch(std::shared_ptr<arrow::RecordBatch>* out) {
     while (left_ > 0) {
       if (batch_ != nullptr && position_ < batch_->num_rows()) {
         int64_t rows = std::min(options_.batch_size, batch_->num_rows() - position_);
@@ -81,7 +87,6 @@ class ScanReader : public arrow::RecordBatchReader {
     return Close();
   }
 
- private:
   // Waits for the next window and makes its rows current; false at the end.
   arrow::Result<bool> NextBatch() {
     Pump();
@@ -208,6 +213,7 @@ class ScanReader : public arrow::RecordBatchReader {
   uint64_t left_;         ///< rows still to give
   uint64_t to_plan_ = 0;  ///< without a filter: rows still to plan
   arrow::Status plan_error_;
+  arrow::Status error_;  ///< what the read failed with; there is nothing after it
 
   std::deque<std::shared_ptr<Window>> windows_;
   uint64_t in_flight_bytes_ = 0;

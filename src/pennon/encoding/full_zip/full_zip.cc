@@ -63,7 +63,8 @@ class FixedRead : public PageRead {
   arrow::Result<std::span<io::RangeRead>> Next() override {
     if (planned_) return std::span<io::RangeRead>();
     planned_ = true;
-    if (facts_.direct()) {
+    direct_ = facts_.direct() && !HasManyHoles();
+    if (direct_) {
       PlanDirect();
       return std::span(reads_);
     }
@@ -79,7 +80,7 @@ class FixedRead : public PageRead {
 
   arrow::Status Decode() override {
     if (facts_.plain()) return arrow::Status::OK();
-    if (facts_.direct()) return ReadDirectLevels();
+    if (direct_) return ReadDirectLevels();
     for (size_t i = 0; i < rows_.size(); ++i) {
       const PageRows& rows = rows_[i];
       ARROW_RETURN_NOT_OK(facts_.control.ReadStrided(reads_[i].data, facts_.record_bytes(),
@@ -99,6 +100,17 @@ class FixedRead : public PageRead {
   }
 
  private:
+  /// Whether most rows lie so near to each other that reads are better joined.
+  bool HasManyHoles() const {
+    const uint64_t hole = io::CoalesceOptions().hole / facts_.record_bytes();
+    size_t small = 0;
+    for (size_t i = 1; i < rows_.size(); ++i) {
+      const uint64_t gap = rows_[i].first - rows_[i - 1].first - rows_[i - 1].count;
+      small += gap > 0 && gap <= hole ? 1 : 0;
+    }
+    return small > rows_.size() / 2;
+  }
+
   /// Control words to words_, values to their slots.
   void PlanDirect() {
     uint64_t count = 0;
@@ -171,6 +183,7 @@ class FixedRead : public PageRead {
   std::vector<io::RangeRead> reads_;
   std::vector<uint8_t> words_;  ///< control words that are read apart from their values
   bool planned_ = false;
+  bool direct_ = false;
 };
 
 class FixedDecoder : public PageDecoder {
