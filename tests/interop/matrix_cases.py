@@ -330,8 +330,8 @@ MATRIX = {family.__name__: list({one.name: one for one in family()}.values()) fo
 class Refusal:
     """The `step` that pylance does not do; `message` is part of pennon's, if that refuses to write.
 
-    Steps are write, read, "write or read", "read right" (its values are wrong), "read rows" (without values of their
-    own: it reads all at once), and none.
+    Steps are write, read, "write or read", "read right" (its values are wrong) and "read rows" (without values of
+    their own: it reads all at once).
     """
 
     step: str
@@ -343,8 +343,7 @@ class Refusal:
 
     @property
     def text(self):
-        pylance = f"pylance does not {self.step}" if self.step else "pylance does"
-        return f"{pylance}; pennon {'does' if self.pennon_does else 'refuses'}"
+        return f"pylance does not {self.step}; pennon {'does' if self.pennon_does else 'refuses'}"
 
 
 def refusal(case, version):
@@ -359,9 +358,9 @@ def refusal(case, version):
     if version == "2.0" and is_view(t) and case.nulls != "all" and case.rows > 0:
         return Refusal("write")
     if version != "2.2" and unpackable(case.field, version):
-        # pylance sees it when it packs a value: never, if there is no row or all are null. pennon refuses the type.
+        # Seen when a value is packed: never, if there is no row or all are null.
         no_value = case.rows == 0 or (version == "2.1" and case.nulls == "all")
-        return Refusal("" if no_value else "write", "cannot pack a struct with this child")
+        return None if no_value else Refusal("write", "cannot pack a struct with this child")
     if version == "2.0" and "packed" in case.hint and case.lists == "empty":
         return Refusal("write")
     if version == "2.2" and has_rows_without_values(case):

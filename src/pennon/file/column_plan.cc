@@ -194,19 +194,24 @@ class Planner {
                     "2.0 cannot hold");
     }
     std::vector<LeafType> children;
+    arrow::Status refusal;
     for (const auto& child : type.fields()) {
       ARROW_ASSIGN_OR_RAISE(LeafType leaf, LeafTypeOf(StorageOf(*child->type()), layers));
       const bool plain = leaf.kind == encoding::LeafKind::kFixed && !leaf.is_list();
       const bool fits =
           is_v20() ? leaf.kind == encoding::LeafKind::kFixed : version_.minor >= 2 || plain;
       if (!fits || leaf.kind == encoding::LeafKind::kNull || leaf.bits_per_item == 1) {
-        return Refuse(layers.back(), type,
-                      "The storage version cannot pack a struct with this child: " + child->name());
+        // As long as all rows are null, or there is none, nothing need be packed.
+        refusal =
+            Refuse(layers.back(), type,
+                   "The storage version cannot pack a struct with this child: " + child->name());
       }
       children.push_back(std::move(leaf));
     }
     if (children.empty()) return Refuse(layers.back(), type, "A packed struct has no fields");
-    AddPlan(ColumnForm::kPackedStruct, field, std::move(layers)).children = std::move(children);
+    ColumnPlan& plan = AddPlan(ColumnForm::kPackedStruct, field, std::move(layers));
+    plan.children = std::move(children);
+    plan.refusal = std::move(refusal);
     return arrow::Status::OK();
   }
 

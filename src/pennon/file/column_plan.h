@@ -44,6 +44,7 @@ struct ColumnPlan {
   encoding::LeafType leaf;    ///< kPlain, kBlob; kDictionary: the indexes
   encoding::LeafType items;   ///< kDictionary: the items
   std::vector<encoding::LeafType> children;  ///< kPackedStruct
+  arrow::Status refusal;  ///< kPackedStruct: why the version cannot hold a value of the column
   encoding::PageOptions options;
   std::shared_ptr<arrow::DataType> type;  ///< of the field
   std::string name;                       ///< of the field from the top, for messages

@@ -48,6 +48,8 @@ arrow::Result<std::optional<EncodedPage>> EncodeLeaf(const ColumnPlan& plan,
     case ColumnForm::kDictionary:
       return encoding::EncodeDictionaryPage(rows, plan.leaf, plan.items, plan.options, pool);
     case ColumnForm::kPackedStruct:
+      if (rows.null_count != static_cast<uint64_t>(rows.values->length))
+        ARROW_RETURN_NOT_OK(plan.refusal);
       return encoding::EncodePackedStructPage(rows, plan.children, plan.options, pool);
     case ColumnForm::kEmptyStruct: {
       encoding::PageNesting nesting = rows.nesting;
@@ -69,8 +71,10 @@ arrow::Result<EncodedPage> EncodeV20(const ColumnPlan& plan, const encoding::Fie
   ARROW_ASSIGN_OR_RAISE(const auto values, encoding::GatherSlots(*field.array, field.slots, pool));
   if (plan.form == ColumnForm::kDictionary)
     return encoding::EncodeV20Dictionary(*values, plan.leaf, plan.items, pool);
-  if (plan.form == ColumnForm::kPackedStruct)
+  if (plan.form == ColumnForm::kPackedStruct) {
+    ARROW_RETURN_NOT_OK(plan.refusal);
     return encoding::EncodeV20PackedStruct(*values, plan.children, pool);
+  }
   return encoding::EncodePage(plan.leaf, *values, plan.options, pool);
 }
 
@@ -179,7 +183,8 @@ arrow::Status ColumnWriter::WriteV20(const arrow::ArrayData& rows) {
     return arrow::Status::OK();
   }
   // The reference reader looks for the first page of a packed struct, even if that has no row.
-  if (field.slots.total() == 0 && plan_.form != ColumnForm::kPackedStruct) {
+  const bool needs_page = plan_.form == ColumnForm::kPackedStruct && plan_.refusal.ok();
+  if (field.slots.total() == 0 && !needs_page) {
     written_rows_ += count;
     return arrow::Status::OK();
   }

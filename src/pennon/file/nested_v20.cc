@@ -241,6 +241,11 @@ arrow::Result<Data> Reading::ReadList(const Field& field, const Column& column,
 arrow::Result<Data> Reading::ReadPackedStruct(const Field& field, const Column& column,
                                               std::span<const RowRange> ranges,
                                               uint64_t out_length) {
+  // A struct that cannot be packed may stand in a file without rows.
+  if (column.length() == 0 && out_length == 0) {
+    ARROW_RETURN_NOT_OK(column.CheckRanges(ranges, out_length));
+    return AllNull(field, 0);
+  }
   ARROW_ASSIGN_OR_RAISE(const uint64_t bytes, PackedRowBytes(field));
   const ValueForm form{.leaf = encoding::LeafType::PackedRows(bytes),
                        .type = arrow::fixed_size_binary(static_cast<int32_t>(bytes))};
