@@ -15,17 +15,12 @@ namespace {
 class MiniBlockRead : public PageRead {
  public:
   MiniBlockRead(const MiniBlockDecoder& decoder, std::span<const PageRows> rows, ColumnOutput* out)
-      : decoder_(decoder),
-        facts_(decoder.facts()),
-        rows_(rows),
-        out_(out),
-        state_(decoder.state()) {}
+      : decoder_(decoder), facts_(decoder.facts()), rows_(rows), out_(out), fetch_(decoder, rows) {}
 
-  arrow::Result<std::span<io::RangeRead>> Next() override;
+  arrow::Result<std::span<io::RangeRead>> Next() override { return fetch_.Next(); }
   arrow::Status Decode() override;
 
  private:
-  void PlanChunks();
   arrow::Status OpenChunk(size_t index);
   arrow::Status WriteRows(uint64_t first, uint64_t count, uint64_t slot);
 
@@ -33,11 +28,7 @@ class MiniBlockRead : public PageRead {
   const MiniBlockFacts& facts_;
   std::span<const PageRows> rows_;
   ColumnOutput* out_;
-  std::shared_ptr<const MiniBlockState> state_;
-  enum class Step { kStart, kDirectory, kChunks } step_ = Step::kStart;
-  std::vector<io::RangeRead> reads_;
-  std::vector<ChunkSpan> spans_;  ///< ascending
-  bool whole_page_ = false;
+  MiniBlockFetch fetch_;
 
   // The chunk being decoded.
   size_t span_ = 0;
@@ -50,50 +41,11 @@ class MiniBlockRead : public PageRead {
   ChunkScratch scratch_;
 };
 
-void MiniBlockRead::PlanChunks() {
-  const ChunkDirectory& directory = state_->directory;
-  if (whole_page_) {
-    spans_.push_back({0, directory.num_chunks(), MiniBlockDecoder::kChunksRead});
-    return;
-  }
-  for (const PageRows& rows : rows_) {
-    AddChunks(directory.ChunkOf(rows.first), directory.ChunkOf(rows.first + rows.count - 1) + 1,
-              &spans_);
-  }
-  reads_ = ChunkReads(facts_, directory, spans_);
-}
-
-arrow::Result<std::span<io::RangeRead>> MiniBlockRead::Next() {
-  switch (step_) {
-    case Step::kStart:
-      step_ = Step::kDirectory;
-      if (!state_) {
-        whole_page_ = decoder_.WantsWholePage(rows_);
-        reads_ = decoder_.DirectoryReads(whole_page_);
-        return std::span(reads_);
-      }
-      [[fallthrough]];
-    case Step::kDirectory:
-      step_ = Step::kChunks;
-      if (!state_) {
-        ARROW_ASSIGN_OR_RAISE(state_, decoder_.Learn(reads_));
-      }
-      PlanChunks();
-      if (!whole_page_) return std::span(reads_);
-      [[fallthrough]];
-    case Step::kChunks:
-      break;
-  }
-  return std::span<io::RangeRead>();
-}
-
 arrow::Status MiniBlockRead::OpenChunk(size_t index) {
-  const ChunkDirectory& directory = state_->directory;
-  while (spans_[span_].end <= index) ++span_;
-  const ChunkSpan& span = spans_[span_];
-  const uint64_t start = directory.start(index);
-  const uint8_t* const bytes = reads_[span.read].data + (start - directory.start(span.first));
-  ARROW_ASSIGN_OR_RAISE(chunk_, decoder_.ParseChunk({bytes, directory.start(index + 1) - start}));
+  const ChunkDirectory& directory = fetch_.state().directory;
+  while (fetch_.spans()[span_].end <= index) ++span_;
+  ARROW_ASSIGN_OR_RAISE(chunk_,
+                        decoder_.ParseChunk(fetch_.ChunkBytes(fetch_.spans()[span_], index)));
   chunk_index_ = index;
   chunk_first_ = directory.first(index);
   chunk_end_ = directory.first(index + 1);
@@ -118,7 +70,8 @@ arrow::Status MiniBlockRead::WriteRows(uint64_t first, uint64_t count, uint64_t 
     ARROW_RETURN_NOT_OK(LevelsToValidity(levels_.data() + 2 * first, count, facts_.limits.max_def,
                                          slot, &out_->validity()));
   }
-  const DictionaryItems* const dictionary = state_->dictionary ? &*state_->dictionary : nullptr;
+  const std::optional<DictionaryItems>& items = fetch_.state().dictionary;
+  const DictionaryItems* const dictionary = items ? &*items : nullptr;
   return facts_.values.Write({chunk_.values.data(), facts_.values.num_buffers()},
                              chunk_end_ - chunk_first_, first, count, slot, dictionary, &scratch_,
                              out_);
@@ -132,7 +85,8 @@ arrow::Status MiniBlockRead::Decode() {
     while (row < end) {
       if (chunk_index_ == SIZE_MAX || row >= chunk_end_) {
         const bool next = chunk_index_ != SIZE_MAX && row == chunk_end_;
-        ARROW_RETURN_NOT_OK(OpenChunk(next ? chunk_index_ + 1 : state_->directory.ChunkOf(row)));
+        ARROW_RETURN_NOT_OK(
+            OpenChunk(next ? chunk_index_ + 1 : fetch_.state().directory.ChunkOf(row)));
       }
       const uint64_t count = std::min(end, chunk_end_) - row;
       ARROW_RETURN_NOT_OK(WriteRows(row - chunk_first_, count, slot));

@@ -23,75 +23,28 @@ void MoveLevels(std::vector<uint16_t>* levels, uint64_t from, uint64_t count, ui
 
 MiniBlockNestedRead::MiniBlockNestedRead(const MiniBlockDecoder& decoder,
                                          std::span<const PageRows> rows)
-    : decoder_(decoder), facts_(decoder.facts()), rows_(rows), state_(decoder.state()) {}
+    : decoder_(decoder), facts_(decoder.facts()), rows_(rows), fetch_(decoder, rows) {}
 
 uint64_t MiniBlockNestedRead::FirstRow(size_t chunk) const {
-  return state_->index ? state_->index->first(chunk) : state_->directory.first(chunk);
-}
-
-void MiniBlockNestedRead::PlanChunks() {
-  const ChunkDirectory& directory = state_->directory;
-  if (whole_page_) {
-    spans_.push_back({0, directory.num_chunks(), MiniBlockDecoder::kChunksRead});
-    return;
-  }
-  for (const PageRows& rows : rows_) {
-    const uint64_t last = rows.first + rows.count - 1;
-    if (state_->index) {
-      AddChunks(state_->index->ChunkOf(rows.first), state_->index->ChunkEnd(last), &spans_);
-    } else {
-      AddChunks(directory.ChunkOf(rows.first), directory.ChunkOf(last) + 1, &spans_);
-    }
-  }
-  reads_ = ChunkReads(facts_, directory, spans_);
-}
-
-arrow::Result<std::span<io::RangeRead>> MiniBlockNestedRead::Next() {
-  switch (step_) {
-    case Step::kStart:
-      step_ = Step::kDirectory;
-      if (!state_) {
-        whole_page_ = decoder_.WantsWholePage(rows_);
-        reads_ = decoder_.DirectoryReads(whole_page_);
-        return std::span(reads_);
-      }
-      [[fallthrough]];
-    case Step::kDirectory:
-      step_ = Step::kChunks;
-      if (!state_) {
-        ARROW_ASSIGN_OR_RAISE(state_, decoder_.Learn(reads_));
-      }
-      PlanChunks();
-      if (!whole_page_) return std::span(reads_);
-      [[fallthrough]];
-    case Step::kChunks:
-      break;
-  }
-  return std::span<io::RangeRead>();
-}
-
-std::span<const uint8_t> MiniBlockNestedRead::ChunkBytes(const uint8_t* start, size_t chunk) const {
-  return {start,
-          static_cast<size_t>(state_->directory.start(chunk + 1) - state_->directory.start(chunk))};
+  const MiniBlockState& state = fetch_.state();
+  return state.index ? state.index->first(chunk) : state.directory.first(chunk);
 }
 
 arrow::Result<PageLevels> MiniBlockNestedRead::ReadLevels() {
-  for (const ChunkSpan& span : spans_) {
-    const uint8_t* const bytes = reads_[span.read].data;
-    const uint64_t start = state_->directory.start(span.first);
+  for (const ChunkSpan& span : fetch_.spans()) {
     for (size_t chunk = span.first; chunk < span.end && row_run_ < rows_.size(); ++chunk) {
       if (rows_[row_run_].first >= FirstRow(chunk + 1)) continue;
-      ARROW_RETURN_NOT_OK(ReadChunk(chunk, bytes + (state_->directory.start(chunk) - start)));
+      ARROW_RETURN_NOT_OK(ReadChunk(chunk, fetch_.ChunkBytes(span, chunk)));
     }
   }
   if (CountEqual(levels_.definition, 0) == levels_.entries) levels_.definition.clear();
   return std::move(levels_);
 }
 
-arrow::Status MiniBlockNestedRead::ReadChunk(size_t chunk, const uint8_t* start) {
-  ARROW_ASSIGN_OR_RAISE(const MiniBlockChunk buffers,
-                        decoder_.ParseChunk(ChunkBytes(start, chunk)));
-  const uint64_t values = state_->directory.first(chunk + 1) - state_->directory.first(chunk);
+arrow::Status MiniBlockNestedRead::ReadChunk(size_t chunk, std::span<const uint8_t> bytes) {
+  ARROW_ASSIGN_OR_RAISE(const MiniBlockChunk buffers, decoder_.ParseChunk(bytes));
+  const uint64_t values =
+      fetch_.state().directory.first(chunk + 1) - fetch_.state().directory.first(chunk);
   uint64_t entries = values;
   if (facts_.has_lists()) {
     entries = buffers.num_levels;
@@ -109,7 +62,7 @@ arrow::Status MiniBlockNestedRead::ReadChunk(size_t chunk, const uint8_t* start)
     return Corrupt("", "a chunk's levels name another number of values than it has: expected ",
                    values, ", found ", visible);
   }
-  TakeRows(chunk, start, entries);
+  TakeRows(chunk, bytes, entries);
   return arrow::Status::OK();
 }
 
@@ -146,17 +99,17 @@ arrow::Status MiniBlockNestedRead::CheckStarts(size_t chunk, uint64_t entries) c
                    expected, ", found ", found);
   }
   const bool inside = entries > 0 && levels[0] != facts_.limits.max_rep;
-  if (inside != state_->index->starts_inside(chunk)) {
+  if (inside != fetch_.state().index->starts_inside(chunk)) {
     return Corrupt("", "a chunk starts ", inside ? "inside" : "with",
                    " a row, other than its page's index says: chunk ", chunk);
   }
   return arrow::Status::OK();
 }
 
-void MiniBlockNestedRead::TakeRows(size_t chunk, const uint8_t* start, uint64_t entries) {
+void MiniBlockNestedRead::TakeRows(size_t chunk, std::span<const uint8_t> bytes, uint64_t entries) {
   const uint64_t before = levels_.entries;
   const uint64_t first = FirstRow(chunk), end = FirstRow(chunk + 1);
-  const bool last_goes_on = state_->index && state_->index->starts_inside(chunk + 1);
+  const bool last_goes_on = fetch_.state().index && fetch_.state().index->starts_inside(chunk + 1);
   const auto tail = [&](const std::vector<uint16_t>& levels) {
     return levels.empty() ? std::span<const uint16_t>() : std::span(levels).subspan(before);
   };
@@ -178,7 +131,7 @@ void MiniBlockNestedRead::TakeRows(size_t chunk, const uint8_t* start, uint64_t 
     if (has_definition_) MoveLevels(&levels_.definition, before + entry, count, before + kept);
     kept += count;
     if (cursor.values() > value) {
-      runs_.push_back({start, chunk, value, cursor.values() - value});
+      runs_.push_back({bytes, chunk, value, cursor.values() - value});
       levels_.values += cursor.values() - value;
     }
     if (rows_end > end || (rows_end == end && last_goes_on)) break;
@@ -190,18 +143,19 @@ void MiniBlockNestedRead::TakeRows(size_t chunk, const uint8_t* start, uint64_t 
 }
 
 arrow::Status MiniBlockNestedRead::ReadValues(uint64_t slot, ColumnOutput* out) {
-  const DictionaryItems* const dictionary = state_->dictionary ? &*state_->dictionary : nullptr;
+  const std::optional<DictionaryItems>& items = fetch_.state().dictionary;
+  const DictionaryItems* const dictionary = items ? &*items : nullptr;
   MiniBlockChunk buffers;
   ChunkScratch scratch;
   size_t open = SIZE_MAX;
   for (const ValueRun& run : runs_) {
     if (run.chunk != open) {
-      ARROW_ASSIGN_OR_RAISE(buffers, decoder_.ParseChunk(ChunkBytes(run.bytes, run.chunk)));
+      ARROW_ASSIGN_OR_RAISE(buffers, decoder_.ParseChunk(run.bytes));
       scratch.has_values = false;
       open = run.chunk;
     }
     const uint64_t values =
-        state_->directory.first(run.chunk + 1) - state_->directory.first(run.chunk);
+        fetch_.state().directory.first(run.chunk + 1) - fetch_.state().directory.first(run.chunk);
     ARROW_RETURN_NOT_OK(facts_.values.Write({buffers.values.data(), facts_.values.num_buffers()},
                                             values, run.first, run.count, slot, dictionary,
                                             &scratch, out));

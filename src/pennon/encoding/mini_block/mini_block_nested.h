@@ -21,36 +21,30 @@ class MiniBlockNestedRead : public NestedPageRead {
   /// The decoder and the rows must outlive the read.
   MiniBlockNestedRead(const MiniBlockDecoder& decoder, std::span<const PageRows> rows);
 
-  arrow::Result<std::span<io::RangeRead>> Next() override;
+  arrow::Result<std::span<io::RangeRead>> Next() override { return fetch_.Next(); }
   arrow::Result<PageLevels> ReadLevels() override;
   arrow::Status ReadValues(uint64_t slot, ColumnOutput* out) override;
 
  private:
   /// Values [first, first + count) of a chunk that are wanted.
   struct ValueRun {
-    const uint8_t* bytes;  ///< of the chunk
+    std::span<const uint8_t> bytes;  ///< of the chunk
     size_t chunk;
     uint64_t first;
     uint64_t count;
   };
 
-  void PlanChunks();
   uint64_t FirstRow(size_t chunk) const;
-  std::span<const uint8_t> ChunkBytes(const uint8_t* start, size_t chunk) const;
   /// Adds the levels of the wanted rows of `chunk`.
-  arrow::Status ReadChunk(size_t chunk, const uint8_t* start);
+  arrow::Status ReadChunk(size_t chunk, std::span<const uint8_t> bytes);
   arrow::Status DecodeChunk(size_t chunk, const MiniBlockChunk& buffers, uint64_t entries);
   arrow::Status CheckStarts(size_t chunk, uint64_t entries) const;
-  void TakeRows(size_t chunk, const uint8_t* start, uint64_t entries);
+  void TakeRows(size_t chunk, std::span<const uint8_t> bytes, uint64_t entries);
 
   const MiniBlockDecoder& decoder_;
   const MiniBlockFacts& facts_;
   std::span<const PageRows> rows_;
-  std::shared_ptr<const MiniBlockState> state_;
-  enum class Step { kStart, kDirectory, kChunks } step_ = Step::kStart;
-  std::vector<io::RangeRead> reads_;
-  std::vector<ChunkSpan> spans_;  ///< ascending
-  bool whole_page_ = false;
+  MiniBlockFetch fetch_;
 
   PageLevels levels_;
   bool has_definition_ = false;  ///< whether the chunk at hand has levels other than 0

@@ -106,6 +106,9 @@ arrow::Result<MiniBlockChunk> MiniBlockDecoder::ParseChunk(std::span<const uint8
   return chunk;
 }
 
+namespace {
+
+/// Joins chunks [first, end) to `spans`, which are ascending; chunks that touch share a read.
 void AddChunks(size_t first, size_t end, std::vector<ChunkSpan>* spans) {
   if (!spans->empty() && first <= spans->back().end) {
     spans->back().end = std::max(spans->back().end, end);
@@ -114,16 +117,60 @@ void AddChunks(size_t first, size_t end, std::vector<ChunkSpan>* spans) {
   }
 }
 
-std::vector<io::RangeRead> ChunkReads(const MiniBlockFacts& facts, const ChunkDirectory& directory,
-                                      std::span<const ChunkSpan> spans) {
-  std::vector<io::RangeRead> reads;
-  reads.reserve(spans.size());
-  for (const ChunkSpan& span : spans) {
-    const uint64_t start = directory.start(span.first);
-    reads.push_back(
-        {.offset = facts.chunks.offset + start, .size = directory.start(span.end) - start});
+}  // namespace
+
+void MiniBlockFetch::PlanChunks() {
+  const ChunkDirectory& directory = state_->directory;
+  if (whole_page_) {
+    spans_.push_back({0, directory.num_chunks(), MiniBlockDecoder::kChunksRead});
+    return;
   }
-  return reads;
+  for (const PageRows& rows : rows_) {
+    const uint64_t last = rows.first + rows.count - 1;
+    if (state_->index) {
+      AddChunks(state_->index->ChunkOf(rows.first), state_->index->ChunkEnd(last), &spans_);
+    } else {
+      AddChunks(directory.ChunkOf(rows.first), directory.ChunkOf(last) + 1, &spans_);
+    }
+  }
+  reads_.clear();
+  reads_.reserve(spans_.size());
+  for (const ChunkSpan& span : spans_) {
+    const uint64_t start = directory.start(span.first);
+    reads_.push_back({.offset = decoder_.facts().chunks.offset + start,
+                      .size = directory.start(span.end) - start});
+  }
+}
+
+arrow::Result<std::span<io::RangeRead>> MiniBlockFetch::Next() {
+  switch (step_) {
+    case Step::kStart:
+      step_ = Step::kDirectory;
+      if (!state_) {
+        whole_page_ = decoder_.WantsWholePage(rows_);
+        reads_ = decoder_.DirectoryReads(whole_page_);
+        return std::span(reads_);
+      }
+      [[fallthrough]];
+    case Step::kDirectory:
+      step_ = Step::kChunks;
+      if (!state_) {
+        ARROW_ASSIGN_OR_RAISE(state_, decoder_.Learn(reads_));
+      }
+      PlanChunks();
+      if (!whole_page_) return std::span(reads_);
+      [[fallthrough]];
+    case Step::kChunks:
+      break;
+  }
+  return std::span<io::RangeRead>();
+}
+
+std::span<const uint8_t> MiniBlockFetch::ChunkBytes(const ChunkSpan& span, size_t chunk) const {
+  const ChunkDirectory& directory = state_->directory;
+  const uint64_t start = directory.start(chunk);
+  return {reads_[span.read].data + (start - directory.start(span.first)),
+          static_cast<size_t>(directory.start(chunk + 1) - start)};
 }
 
 }  // namespace pennon::encoding

@@ -105,10 +105,34 @@ struct ChunkSpan {
   size_t read;
 };
 
-/// Joins chunks [first, end) to `spans`, which are ascending; chunks that touch share a read.
-void AddChunks(size_t first, size_t end, std::vector<ChunkSpan>* spans);
-/// The reads that bring `spans`.
-std::vector<io::RangeRead> ChunkReads(const MiniBlockFacts& facts, const ChunkDirectory& directory,
-                                      std::span<const ChunkSpan> spans);
+/// Fetches the chunks that hold some rows of a page: in one round if the page is known or wanted
+/// whole, else its directory first. Used by one thread.
+class MiniBlockFetch {
+ public:
+  /// The decoder and the rows must outlive this.
+  MiniBlockFetch(const MiniBlockDecoder& decoder, std::span<const PageRows> rows)
+      : decoder_(decoder), rows_(rows), state_(decoder.state()) {}
+
+  /// As PageRead::Next.
+  arrow::Result<std::span<io::RangeRead>> Next();
+
+  // Once Next wants nothing more:
+  const MiniBlockState& state() const { return *state_; }
+  /// What was fetched, ascending.
+  std::span<const ChunkSpan> spans() const { return spans_; }
+  /// The bytes of `chunk`, which `span` has.
+  std::span<const uint8_t> ChunkBytes(const ChunkSpan& span, size_t chunk) const;
+
+ private:
+  void PlanChunks();
+
+  const MiniBlockDecoder& decoder_;
+  std::span<const PageRows> rows_;
+  std::shared_ptr<const MiniBlockState> state_;
+  enum class Step { kStart, kDirectory, kChunks } step_ = Step::kStart;
+  std::vector<io::RangeRead> reads_;
+  std::vector<ChunkSpan> spans_;
+  bool whole_page_ = false;
+};
 
 }  // namespace pennon::encoding
