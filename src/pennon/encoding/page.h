@@ -52,6 +52,9 @@ struct PageDescription {
   uint64_t length = 0;        ///< values in the page, > 0
   uint64_t file_size = 0;     ///< of the whole file: what lies outside of pages is inside it
   std::shared_ptr<const SideFiles> side_files;  ///< may be null
+  /// Whether this is not a page of the file but the values of a nested one, whose levels are known:
+  /// null values of variable size are empty.
+  bool nulls_are_empty = false;
   std::vector<PageBuffer> buffers;
 };
 

@@ -6,6 +6,7 @@
 
 #include <arrow/util/bitmap_ops.h>
 
+#include "pennon/encoding/full_zip/fixed_value.h"
 #include "pennon/encoding/full_zip/full_zip_nested.h"
 #include "pennon/encoding/full_zip/full_zip_records.h"
 #include "pennon/encoding/kernels/block_values.h"
@@ -23,35 +24,22 @@ namespace {
 /// there from between the control words.
 constexpr uint64_t kDirectBytes = 512;
 
-/// A list layer whose validity stands in each record.
-struct RecordValidity {
-  size_t layer;
-  uint64_t run;     ///< children of that layer in a row
-  uint64_t offset;  ///< byte in the value where its bits start
-};
-
 /// The fixed facts of a page.
 struct FixedFacts {
   PageBuffer records;
   uint64_t control_bytes = 0;
-  uint64_t value_bytes = 0;
-  std::vector<RecordValidity> validity;
-  uint64_t item_offset = 0;  ///< byte in the value where the items start
-  uint64_t item_bytes = 0;   ///< 0 if all items are null and not stored
+  FixedValue value;
   bool boolean = false;
   bool packed = false;  ///< the values are rows of a packed struct
   ControlWords control;
 
-  uint64_t record_bytes() const { return control_bytes + value_bytes; }
+  uint64_t record_bytes() const { return control_bytes + value.bytes(); }
   /// Whether records are exactly the bytes of the output's slots.
-  bool plain() const {
-    return control_bytes == 0 && validity.empty() && !boolean && !packed &&
-           item_bytes == value_bytes;
-  }
+  bool plain() const { return control_bytes == 0 && value.validity.empty() && !boolean && !packed; }
   /// Whether records are a control word and the bytes of a slot, worth a read each.
   bool direct() const {
-    return control_bytes != 0 && validity.empty() && !boolean && !packed &&
-           item_bytes == value_bytes && value_bytes >= kDirectBytes;
+    return control_bytes != 0 && value.validity.empty() && !boolean && !packed &&
+           value.bytes() >= kDirectBytes;
   }
 };
 
@@ -92,7 +80,7 @@ class FixedRead : public PageRead {
         WriteBooleans(values, rows);
       } else {
         WriteItems(values, rows);
-        for (const RecordValidity& layer : facts_.validity)
+        for (const FixedValue::Validity& layer : facts_.value.validity)
           ARROW_RETURN_NOT_OK(WriteValidity(values, rows, layer));
       }
     }
@@ -120,14 +108,14 @@ class FixedRead : public PageRead {
     uint8_t* word = words_.data();
     for (const PageRows& rows : rows_) {
       uint64_t offset = facts_.records.offset + rows.first * facts_.record_bytes();
-      uint8_t* into = out_->values() + rows.out * facts_.value_bytes;
+      uint8_t* into = out_->values() + rows.out * facts_.value.bytes();
       for (uint64_t i = 0; i < rows.count; ++i) {
         reads_.push_back({.offset = offset, .size = facts_.control_bytes, .into = word});
         offset += facts_.control_bytes;
-        reads_.push_back({.offset = offset, .size = facts_.value_bytes, .into = into});
-        offset += facts_.value_bytes;
+        reads_.push_back({.offset = offset, .size = facts_.value.bytes(), .into = into});
+        offset += facts_.value.bytes();
         word += facts_.control_bytes;
-        into += facts_.value_bytes;
+        into += facts_.value.bytes();
       }
     }
   }
@@ -155,19 +143,19 @@ class FixedRead : public PageRead {
   void WriteItems(const uint8_t* values, const PageRows& rows) {
     const uint64_t bits = out_->type().bits_per_slot();
     const uint64_t stride = facts_.record_bytes();
-    if (facts_.item_bytes == 0) {
+    if (facts_.value.item_bytes == 0) {
       out_->ZeroSlots(rows.out, rows.count);
       return;
     }
-    const uint8_t* from = values + facts_.item_offset;
+    const uint8_t* from = values + facts_.value.item_offset;
     uint8_t* to = out_->values() + rows.out * (bits / 8);
-    const uint64_t size = facts_.item_bytes;
+    const uint64_t size = facts_.value.item_bytes;
     for (uint64_t i = 0; i < rows.count; ++i, from += stride, to += size)
       std::memcpy(to, from, size);
   }
 
   arrow::Status WriteValidity(const uint8_t* values, const PageRows& rows,
-                              const RecordValidity& layer) {
+                              const FixedValue::Validity& layer) {
     ValidityOutput& validity = out_->item_validity(layer.layer);
     const uint8_t* bits = values + layer.offset;
     uint64_t slot = rows.out * layer.run;
@@ -198,49 +186,12 @@ class FixedDecoder : public PageDecoder {
     return facts_.records.offset + first * facts_.record_bytes();
   }
   size_t MemoryBytes() const override {
-    return sizeof(*this) + facts_.validity.size() * sizeof(RecordValidity);
+    return sizeof(*this) + facts_.value.validity.size() * sizeof(FixedValue::Validity);
   }
 
  private:
   FixedFacts facts_;
 };
-
-/// Lays out the value part of a list record by `encoding`.
-arrow::Status LayOutList(const wire::CompressiveEncoding& encoding, const LeafType& type,
-                         FixedFacts* facts) {
-  const wire::CompressiveEncoding* inner = &encoding;
-  uint64_t run = 1;
-  for (size_t layer = 0; layer < type.dimensions.size(); ++layer) {
-    if (inner->kind != CompressionKind::kFixedSizeList) {
-      return Unsupported("", "encoding of fixed-size lists in full-zip pages: ",
-                         wire::CompressionName(inner->kind));
-    }
-    if (inner->items_per_value != type.dimensions[layer]) {
-      return Corrupt("", "fixed-size lists have another size than their type: expected ",
-                     type.dimensions[layer], ", found ", inner->items_per_value);
-    }
-    run *= type.dimensions[layer];
-    if (inner->has_validity) {
-      facts->validity.push_back({layer, run, facts->item_offset});
-      facts->item_offset += (run + 7) / 8;
-    }
-    inner = &inner->children[0];
-    // All children of this layer are null, lists or items; what is below them is not stored.
-    if (inner->kind == CompressionKind::kConstant) break;
-  }
-  if (inner->kind == CompressionKind::kConstant) {
-    if (inner->value || facts->validity.empty())
-      return Unsupported("", "lists of one constant item in full-zip pages");
-    facts->item_bytes = 0;
-  } else {
-    ARROW_RETURN_NOT_OK(ExpectFlat(*inner, type.bits_per_item));
-    if (type.bits_per_slot() % 8 != 0)
-      return Unsupported("", "lists of part of a byte in full-zip pages");
-    facts->item_bytes = type.bits_per_slot() / 8;
-  }
-  facts->value_bytes = facts->item_offset + facts->item_bytes;
-  return arrow::Status::OK();
-}
 
 }  // namespace
 
@@ -253,17 +204,17 @@ arrow::Result<std::shared_ptr<const PageDecoder>> MakeFullZipFixedDecoder(
   facts.packed = type.kind == LeafKind::kStruct;
   if (facts.packed) {
     ARROW_ASSIGN_OR_RAISE(const uint64_t bits, PackedRowBits(layout.values, type));
-    facts.item_bytes = facts.value_bytes = bits / 8;
+    facts.value.item_bytes = bits / 8;
   } else if (type.is_list()) {
-    ARROW_RETURN_NOT_OK(LayOutList(layout.values, type, &facts));
+    ARROW_ASSIGN_OR_RAISE(facts.value, FixedValue::Make(layout.values, type, "full-zip pages"));
   } else {
     const uint64_t bits = facts.boolean ? 8 : type.bits_per_item;
     ARROW_RETURN_NOT_OK(ExpectFlat(layout.values, bits));
-    facts.item_bytes = facts.value_bytes = bits / 8;
+    facts.value.item_bytes = bits / 8;
   }
-  if (layout.bits != facts.value_bytes * 8) {
+  if (layout.bits != facts.value.bytes() * 8) {
     return Corrupt("", "a full-zip page's values have another width than its type: expected ",
-                   facts.value_bytes * 8, " bits, found ", layout.bits);
+                   facts.value.bytes() * 8, " bits, found ", layout.bits);
   }
   if (page.buffers.size() != 1) {
     return Corrupt("", "a full-zip page of fixed width must have one buffer, found ",

@@ -33,7 +33,10 @@ arrow::Result<std::shared_ptr<const PageDecoder>> MakeFlat(const ZipFacts& facts
   layout.bits_rep = layout.bits_def = 0;
   layout.layers = {wire::LayerKind::kAllValidItem};
   layout.num_items = layout.num_visible_items = values;
-  PageDescription page{.minor = facts.minor, .length = values, .buffers = {{0, bytes}}};
+  PageDescription page{.minor = facts.minor,
+                       .length = values,
+                       .nulls_are_empty = facts.control_bytes > 0,
+                       .buffers = {{0, bytes}}};
   if (layout.is_variable) page.buffers.push_back({0, (values + 1) * 8});
   return MakeFullZipDecoder(page, layout, facts.type);
 }
@@ -137,6 +140,8 @@ class ZipNestedRead : public NestedPageRead {
 
   arrow::Result<PageLevels> ReadLevels() override {
     PageLevels levels;
+    const bool packed = facts_.layout.is_variable && facts_.type.kind == LeafKind::kStruct;
+    bool empty_row = false;
     for (size_t i = 0; i < rows_.size(); ++i) {
       const uint64_t before = levels.entries;
       ARROW_RETURN_NOT_OK(ForEachRecord(facts_, Bytes(i), [&](const Record& record) {
@@ -144,8 +149,10 @@ class ZipNestedRead : public NestedPageRead {
         if (facts_.layout.bits_def > 0) levels.definition.push_back(record.def);
         levels.values += record.visible ? 1 : 0;
         value_bytes_ += record.visible ? record.value.size() : 0;
+        empty_row |= packed && record.def == 0 && record.value.empty();
         ++levels.entries;
       }));
+      if (empty_row) return Corrupt("", "a row of a packed struct that is not null has no bytes");
       ARROW_RETURN_NOT_OK(CheckRows(levels, before, rows_[i].count));
     }
     if (CountEqual(levels.definition, 0) == levels.entries) levels.definition.clear();

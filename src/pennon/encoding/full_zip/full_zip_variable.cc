@@ -31,6 +31,7 @@ struct VariableFacts {
   std::optional<GeneralScheme> general;
   std::optional<FsstTable> fsst;
   std::optional<VariablePackedRows> packed;  ///< the values are rows of a packed struct
+  bool nulls_are_empty = false;              ///< PageDescription::nulls_are_empty
 };
 
 /// Appends decoded values to the output, one run at a time.
@@ -224,8 +225,7 @@ class VariableRead : public PageRead {
       std::memcpy(&length, records.data(), facts_.length_bytes);
       records = records.subspan(facts_.length_bytes);
       if (records.size() < length) return TooShort();
-      // No bytes are the value of a null below others, whose level stands elsewhere.
-      if (length > 0) values[i] = records.first(length);
+      if (length > 0 || !facts_.nulls_are_empty) values[i] = records.first(length);
       records = records.subspan(length);
     }
     if (!records.empty())
@@ -306,6 +306,7 @@ arrow::Result<std::shared_ptr<const PageDecoder>> MakeFullZipVariableDecoder(
   facts.records = page.buffers[0];
   facts.index = page.buffers[1];
   facts.num_rows = page.length;
+  facts.nulls_are_empty = page.nulls_are_empty;
   const uint64_t words = page.length + 1;
   facts.index_width = words == 0 ? 0 : facts.index.size / words;
   const uint64_t width = facts.index_width;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <arrow/array/array_base.h>
+#include <arrow/array/array_nested.h>
 #include <arrow/array/util.h>
 #include <arrow/compare.h>
 #include <arrow/json/from_string.h>
@@ -433,6 +434,42 @@ TEST(NestedFullZipTest, ReadsStringsOfLists) {
   Expect(Read(page, layout, {{1, 2}}), {1, 1}, {2, 0}, 2, page.type, R"([""])");
   page.buffers[0][1] = 200;
   ExpectCorrupt(Read(page, layout, {{0, 3}}), "past the end");
+}
+
+TEST(NestedFullZipTest, OnlyNullPackedRowsHaveNoBytes) {
+  TestPage page{
+      .type = arrow::struct_({arrow::field("a", arrow::utf8()), arrow::field("b", arrow::int8())}),
+      .minor = 2,
+      .length = 2};
+  // Control word, length and row; a null has its control word alone.
+  page.buffers = {{0, 6, 0, 0, 0, 1, 0, 0, 0, 'x', 7, 1}, {0, 11, 12}};
+  auto layout = FullZip({kItem, kItem}, 0, 2);
+  layout.is_variable = true;
+  layout.bits = 32;
+  layout.values = Wrap(CompressionKind::kVariablePackedStruct, {Variable(), Flat(8)});
+  layout.values.child_bits = {32, 8};
+  layout.values.child_is_variable = {true, false};
+  const auto read = Read(page, layout, {{0, 2}});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->levels.definition, (Levels{0, 1}));
+  EXPECT_EQ(static_cast<const arrow::StructArray&>(*read->values).field(0)->ToString(),
+            "[\n  \"x\",\n  \"\"\n]");
+  page.buffers = {{0, 0, 0, 0, 0, 1}, {0, 5, 6}};
+  ExpectCorrupt(Read(page, layout, {{0, 2}}), "has no bytes");
+
+  // The same at top level.
+  layout.layers = {kItem};
+  layout.bits_def = 1;
+  layout.num_items = layout.num_visible_items = 2;
+  Bytes file;
+  const auto decoder = page.Open(layout, &file).ValueOrDie();
+  const LeafType leaf = LeafType::Make(*page.type).ValueOrDie();
+  auto out = ColumnOutput::Make(leaf, 2, arrow::default_memory_pool()).ValueOrDie();
+  const PageRows rows{.first = 0, .count = 2, .out = 0};
+  const auto flat = decoder->Start({&rows, 1}, out.get()).ValueOrDie();
+  for (io::RangeRead& range : flat->Next().ValueOrDie()) range.data = file.data() + range.offset;
+  ASSERT_TRUE(flat->Next().ValueOrDie().empty());
+  EXPECT_EQ(GetErrorDetail(flat->Decode())->kind(), ErrorKind::kCorrupt);
 }
 
 TEST(NestedFullZipTest, ReadsListsWhoseInnerListsAreAllNull) {

@@ -121,7 +121,11 @@ arrow::Result<VariablePackedRows> VariablePackedRows::Make(
       child.bytes = bits / 8;
     }
     if (child_type.kind == LeafKind::kFixed) {
-      ARROW_RETURN_NOT_OK(MakeFixed(child_encoding, child_type, &child));
+      if (child_type.bits_per_slot() % 8 != 0)
+        return Unsupported("", "packed structs with a child of part of a byte");
+      ARROW_ASSIGN_OR_RAISE(child.fixed,
+                            FixedValue::Make(child_encoding, child_type, "packed structs"));
+      child.bytes = child.fixed.bytes();
       if (child.bytes * 8 != bits) return WrongWidth(child.bytes * 8, bits);
     } else if (child_type.kind == LeafKind::kVariable) {
       ARROW_RETURN_NOT_OK(MakeString(child_encoding, child_type, &child));
@@ -134,38 +138,6 @@ arrow::Result<VariablePackedRows> VariablePackedRows::Make(
     out.children_.push_back(std::move(child));
   }
   return out;
-}
-
-arrow::Status VariablePackedRows::MakeFixed(const wire::CompressiveEncoding& encoding,
-                                            const LeafType& type, Child* child) {
-  const wire::CompressiveEncoding* inner = &encoding;
-  uint64_t run = 1;
-  for (size_t layer = 0; layer < type.dimensions.size(); ++layer) {
-    if (inner->kind != CompressionKind::kFixedSizeList) {
-      return Unsupported("", "encoding of fixed-size lists in packed structs: ",
-                         wire::CompressionName(inner->kind));
-    }
-    if (inner->items_per_value != type.dimensions[layer]) {
-      return Corrupt("", "fixed-size lists have another size than their type: expected ",
-                     type.dimensions[layer], ", found ", inner->items_per_value);
-    }
-    run *= type.dimensions[layer];
-    if (inner->has_validity) {
-      child->validity.push_back({layer, run, child->item_offset});
-      child->item_offset += (run + 7) / 8;
-    }
-    inner = &inner->children[0];
-  }
-  const bool no_items =
-      inner->kind == CompressionKind::kConstant && !inner->value && !child->validity.empty();
-  if (type.bits_per_slot() % 8 != 0)
-    return Unsupported("", "packed structs with a child of part of a byte");
-  if (!no_items) {
-    ARROW_RETURN_NOT_OK(ExpectFlat(*inner, type.bits_per_item));
-    child->item_bytes = type.bits_per_slot() / 8;
-  }
-  child->bytes = child->item_offset + child->item_bytes;
-  return arrow::Status::OK();
 }
 
 arrow::Status VariablePackedRows::MakeString(const wire::CompressiveEncoding& encoding,
@@ -199,12 +171,12 @@ arrow::Status VariablePackedRows::WriteFixed(const Child& child, std::span<Bytes
       continue;
     }
     if (row.size() < child.bytes) return TooShort();
-    if (child.item_bytes == slot_bytes) {
-      std::memcpy(to, row.data() + child.item_offset, slot_bytes);
+    if (child.fixed.item_bytes == slot_bytes) {
+      std::memcpy(to, row.data() + child.fixed.item_offset, slot_bytes);
     } else {
       std::memset(to, 0, slot_bytes);
     }
-    for (const Validity& validity : child.validity) {
+    for (const FixedValue::Validity& validity : child.fixed.validity) {
       ARROW_RETURN_NOT_OK(
           out->item_validity(validity.layer)
               .CopyBits(row.data() + validity.offset, 0, (slot + i) * validity.run, validity.run));
@@ -277,7 +249,7 @@ arrow::Status VariablePackedRows::Write(std::span<Bytes> rows, uint64_t slot,
 size_t VariablePackedRows::MemoryBytes() const {
   size_t bytes = sizeof(*this) + children_.capacity() * sizeof(Child);
   for (const Child& child : children_) {
-    bytes += child.validity.capacity() * sizeof(Validity) +
+    bytes += child.fixed.validity.capacity() * sizeof(FixedValue::Validity) +
              (child.nested ? child.nested->MemoryBytes() : 0);
   }
   return bytes;

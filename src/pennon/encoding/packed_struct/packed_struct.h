@@ -25,6 +25,7 @@
 
 #include <arrow/result.h>
 
+#include "pennon/encoding/full_zip/fixed_value.h"
 #include "pennon/encoding/kernels/fsst.h"
 #include "pennon/encoding/kernels/general.h"
 #include "pennon/encoding/leaf_type.h"
@@ -60,27 +61,16 @@ class VariablePackedRows {
   size_t MemoryBytes() const;
 
  private:
-  /// A list layer with validity: which one, how many children of it a row has, and where in the
-  /// value its bits start.
-  struct Validity {
-    size_t layer;
-    uint64_t run;
-    uint64_t offset;
-  };
   struct Child {
     uint64_t bytes = 0;  ///< of a fixed child's value, or of a variable one's length
     bool is_variable = false;
-    uint64_t item_offset = 0;  ///< fixed: where in the value the items start
-    uint64_t item_bytes = 0;   ///< fixed: 0 if all items are null and not stored
-    std::vector<Validity> validity;
+    FixedValue fixed;
     std::optional<GeneralScheme> general;
     std::optional<FsstTable> fsst;
     std::unique_ptr<const VariablePackedRows> nested;
   };
 
   VariablePackedRows() = default;
-  static arrow::Status MakeFixed(const wire::CompressiveEncoding& encoding, const LeafType& type,
-                                 Child* child);
   static arrow::Status MakeString(const wire::CompressiveEncoding& encoding, const LeafType& type,
                                   Child* child);
   static arrow::Status WriteFixed(const Child& child, std::span<std::span<const uint8_t>> rows,

@@ -88,6 +88,35 @@ TEST(PackedStructTest, ReadsFixedStringAndListChildren) {
   EXPECT_EQ(items.Value(8), 6);
 }
 
+TEST(PackedStructTest, InnerListsThatAreAllNullHaveNoItems) {
+  CompressiveEncoding null;
+  null.kind = CompressionKind::kConstant;
+  CompressiveEncoding lists = Around(CompressionKind::kFixedSizeList, null);
+  lists.items_per_value = 2;
+  lists.has_validity = true;
+  CompressiveEncoding encoding;
+  encoding.kind = CompressionKind::kVariablePackedStruct;
+  encoding.children = {lists, Flat(8)};
+  encoding.child_bits = {8, 8};
+  encoding.child_is_variable = {false, false};
+  const auto inner = arrow::fixed_size_list(arrow::int16(), 3);
+  const auto arrow_type = arrow::struct_(
+      {arrow::field("a", arrow::fixed_size_list(inner, 2)), arrow::field("b", arrow::int8())});
+  const auto type = LeafType::Make(*arrow_type).ValueOrDie();
+  const auto packed = VariablePackedRows::Make(encoding, type);
+  ASSERT_TRUE(packed.ok()) << packed.status();
+  auto out = ColumnOutput::Make(type, 1, arrow::default_memory_pool()).ValueOrDie();
+  const std::vector<uint8_t> row = {0, 7};
+  std::vector<Bytes> rows = {row};
+  ASSERT_TRUE(packed->Write(rows, 0, out.get()).ok());
+  const auto array = arrow::MakeArray(out->Finish(arrow_type).ValueOrDie());
+  ASSERT_TRUE(array->ValidateFull().ok());
+  const auto& lists_of = static_cast<const arrow::FixedSizeListArray&>(
+      *static_cast<const arrow::StructArray&>(*array).field(0));
+  EXPECT_EQ(lists_of.null_count(), 0);
+  EXPECT_EQ(lists_of.values()->null_count(), 2);
+}
+
 TEST(PackedStructTest, RowsOfWrongLengthAreCorrupt) {
   for (size_t size = 0; size < kFirst.size(); ++size) {
     EXPECT_TRUE(IsCorrupt(Read({Bytes(kFirst).first(size)}).status())) << size;
