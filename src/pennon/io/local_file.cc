@@ -31,7 +31,6 @@ namespace {
 
 constexpr size_t kCacheProbes = 4;   // of ranges that will be read, to see whether they are cached
 constexpr size_t kMaxIoParts = 256;  // of a vectored read; Linux takes 1024
-constexpr size_t kMaxIoBytes = size_t{1} << 30;  // Linux moves at most 2^31 - 4096 bytes a call
 
 arrow::Status BeyondEnd(const std::string& path, uint64_t offset, uint64_t size, uint64_t file) {
   return Corrupt(path, "A read runs past the end of the file: offset ", offset, ", length ", size,

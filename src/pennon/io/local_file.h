@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -15,6 +16,9 @@
 #include "pennon/store.h"
 
 namespace pennon::io {
+
+/// Bytes that one call moves at most; Linux takes 2^31 - 4096.
+inline constexpr size_t kMaxIoBytes = size_t{1} << 30;
 
 /// "Cannot <action>: ..." with the kind and the hint that follow from the error number.
 arrow::Status LocalIoError(const std::string& path, std::string_view action, int error);

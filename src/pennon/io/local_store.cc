@@ -26,8 +26,6 @@ namespace {
 
 using io::Descriptor;
 
-constexpr size_t kMaxIoBytes = size_t{1} << 30;  // Linux moves at most 2^31 - 4096 bytes a call
-
 int OpenRetrying(const char* path, int flags, mode_t mode = 0) {
   int fd;
   do {
@@ -83,7 +81,7 @@ std::string TemporaryName(const std::string& folder) {
 arrow::Status WriteAll(int fd, const std::string& path, std::string_view bytes) {
   size_t done = 0;
   while (done < bytes.size()) {
-    const size_t want = std::min(bytes.size() - done, kMaxIoBytes);
+    const size_t want = std::min(bytes.size() - done, io::kMaxIoBytes);
     const ssize_t put = ::write(fd, bytes.data() + done, want);
     if (put < 0) {
       if (errno == EINTR) continue;
